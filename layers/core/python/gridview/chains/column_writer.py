@@ -10,6 +10,7 @@ and back to a, and a paused write of b would still land.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ Values = Mapping[int, Decimal | None]
 """The number of each issue; None: it has no number."""
 
 
-class Total(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Total:
     """How many numbers there are, and their exact sum; or by how much both changed."""
 
     count: int = 0

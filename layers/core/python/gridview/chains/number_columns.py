@@ -228,8 +228,8 @@ def _layer(exponents: Sequence[int], pages: Mapping[int, Slices]) -> Layer:
         present[key] = present.get(key, 0) | _together({at: one.present for at, one in some.items()})
         negative[key] = negative.get(key, 0) | _together({at: one.negative for at, one in some.items()})
         slices += [{} for _ in range(len(slices), len(bits))]
-        for place, one in enumerate(bits):
-            slices[place][key] = slices[place].get(key, 0) | one
+        for place, of_a_chunk in enumerate(bits):
+            slices[place][key] = slices[place].get(key, 0) | of_a_chunk
     return Layer(lowest, bitmap_of(present), bitmap_of(negative), tuple(map(bitmap_of, slices)))
 
 

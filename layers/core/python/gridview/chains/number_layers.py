@@ -173,4 +173,12 @@ def _joined(planes: Sequence[bytes], there: bytes) -> Iterable[int]:
     mixed = bytearray(size * CHUNK)
     for place, plane in enumerate(planes):
         mixed[place if sys.byteorder == "little" else size - 1 - place :: size] = plane
-    return compress(memoryview(mixed).cast({1: "B", 2: "H", 4: "I", 8: "Q"}[size]), there)
+    whole = memoryview(mixed)
+    match size:
+        case 1:
+            return compress(whole.cast("B"), there)
+        case 2:
+            return compress(whole.cast("H"), there)
+        case 4:
+            return compress(whole.cast("I"), there)
+    return compress(whole.cast("Q"), there)

@@ -91,14 +91,15 @@ class Bound(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A part of a partition of GSI1: the items within the bound, or all of it."""
+    """A part of a partition of GSI1, or of the table itself: the items within the bound, or all of it."""
 
     partition: str
     bound: Bound | None = None
+    in_index: bool = True
 
     def after(self, sort: str) -> "Span":
         """Return the part of it that may not have been read yet, when it was read up to an item with this
-        sort string.
+        sort string or sort key.
         """
         if self.bound is not None and self.bound.operator == "between":
             return self._replace(bound=self.bound._replace(value=sort))

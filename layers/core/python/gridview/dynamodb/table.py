@@ -230,7 +230,7 @@ class Table:
     def read_together(
         self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
     ) -> Together:
-        """Read items by key and whole spans of GSI1, in parallel in one round. Half a read unit for each 4 KB
+        """Read items by key and whole spans, in parallel in one round. Half a read unit for each 4 KB
         of an item or a page.
 
         A further round only for keys that an answer left out, and for a span of more than 1 MB. `paths` apply
@@ -246,7 +246,9 @@ class Table:
             chunks = list(chunked(left, BATCH_GET))
             reads: list[Callable[[], Any]] = [partial(self._batch_get, chunk, False, {}) for chunk in chunks]
             reads += [
-                partial(self._query, span.partition, True, span.bound, True, None, False, None, paths)
+                partial(
+                    self._query, span.partition, span.in_index, span.bound, True, None, False, None, paths
+                )
                 for span in going.values()
             ]
             answers = self._side_by_side(lambda read: read(), reads)

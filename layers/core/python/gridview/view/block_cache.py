@@ -1,4 +1,4 @@
-"""A container's cache between requests: bitmaps, sort strings, directories, journals. In memory, and limited in size."""
+"""A container's cache between requests: bitmaps, sort strings, directories, columns, journals. In memory, and limited in size."""
 
 import threading
 import time
@@ -34,7 +34,7 @@ class _Dated(NamedTuple):
 
 
 class BlockCache:
-    """Blocks and the sort strings of plain ones, by partition key and write id; directories; and the ends of journals.
+    """Blocks and the sort strings of plain ones, by partition key and write id; directories; columns; the ends of journals.
 
     All keys name tenant and project. Beyond about `size` bytes, the least recently used entries go first. A listing of
     GSI1 is used as long as the journal's changes since then are at hand. `sighting`: the last one of a canary in GSI1.
@@ -81,6 +81,25 @@ class BlockCache:
     def keep_directory(self, partition: str, directory: Directory, at: float) -> None:
         """Cache a directory that was read at the instant `at`, in seconds since 1970."""
         self._keep_dated(("directory", partition), directory, _ENTRY_BYTES * (1 + len(directory.entries)), at)
+
+    def column(self, partition: str) -> Any:
+        """The column that `keep_column` has kept; None if there is none."""
+        return self._get(("column", partition))
+
+    def keep_column(self, partition: str, column: Any, size: int, until: float) -> None:
+        """Keep a column, of about `size` bytes in memory, until an instant of the cache's clock."""
+        self._put(("column", partition), column, _ENTRY_BYTES + size, until)
+
+    def columns(self, prefix: str) -> list[str]:
+        """The partition keys of the columns under a prefix."""
+        with self._lock:
+            return [key[1] for key in self._kept if key[0] == "column" and key[1].startswith(prefix)]
+
+    def forget_column(self, partition: str) -> None:
+        """Forget a column, if it is kept."""
+        with self._lock:
+            if ("column", partition) in self._kept:
+                self._drop(("column", partition))
 
     def _dated(self, key: tuple[str, ...], since: float) -> _Dated | None:
         found: _Dated | None = self._get(key)

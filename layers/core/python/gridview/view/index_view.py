@@ -1,4 +1,4 @@
-"""One request's view of the index: blocks, directories, documents, each as if the index held all recent changes.
+"""One request's view of the index: blocks, directories, columns, documents, each as if the index held all recent changes.
 
 - At hand: the container's cache, and the reads of this request.
 - Overlaid over: `RecentChanges`, which are the end of the journal, the issues that tokens name, and new issues.
@@ -10,8 +10,10 @@ lacked.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from gridview.chains.column_writer import Total
 from gridview.chains.directory import Directory
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Condition, Item, Key
@@ -19,11 +21,13 @@ from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
+from gridview.journal.items import Head
 from gridview.schema.document_store import get_issue
 from gridview.schema.trash import DELETED_BY, is_trashed
 from gridview.view import freshness
 from gridview.view.block_reader import BlockReader
 from gridview.view.block_reads import Reads, Want
+from gridview.view.column_reader import ColumnReader
 from gridview.view.context import ReadContext
 from gridview.view.index_snapshot import IndexSnapshot
 from gridview.view.overlay import NOTHING, Overlay
@@ -33,6 +37,7 @@ from gridview.view.reads import (
     Paths,
     Read,
     ReadBlocks,
+    ReadColumns,
     ReadDirectories,
     ReadDocuments,
     ReadEpoch,
@@ -43,9 +48,11 @@ from gridview.view.reads import (
     ReadRange,
     ReadRanges,
     ReadRecent,
+    ReadTotals,
     Snapshot,
 )
 from gridview.view.recent_changes import RecentChanges
+from gridview.view.shown_columns import shown_column, shown_total
 from gridview.view.shown_versions import Overlaid
 
 Result = TypeVar("Result")
@@ -71,6 +78,8 @@ class IndexView:
         self._changes = RecentChanges(context)
         self._reader = BlockReader(self.table, context.catalog, context.cache, self._changes.since)
         self._snapshot = IndexSnapshot(self._reader, self._changes.overlay or NOTHING)
+        self._columns = ColumnReader(context.catalog, context.cache, self._changes.since)
+        self._head_position = 0
         self._state: dict[type, Any] = {}
         self._fetched: dict[tuple[tuple[str, ...], ...] | None, dict[int, Item]] = {}
         self._was_shown = False
@@ -100,7 +109,12 @@ class IndexView:
     def overlaid(self) -> Overlaid:
         """The changes that were laid over, and whether the index was ahead of the journal (`outrun`)."""
         overlaid = self._changes.overlaid()
-        return overlaid._replace(outrun=self._reader.position > overlaid.logged.last)
+        return overlaid._replace(outrun=self._position > overlaid.logged.last)
+
+    @property
+    def _position(self) -> int:
+        """The highest journal number that the reads of the index may contain."""
+        return max(self._reader.position, self._columns.position, self._head_position)
 
     # Reads without a call
 
@@ -113,6 +127,8 @@ class IndexView:
                 return all(map(self._reader.has_directory, families)) and not self._snapshot.unsettled(read)
             case ReadBlocks(wants):
                 return all(map(self._snapshot.has, wants))
+            case ReadColumns(families):
+                return all(map(self._columns.has, families))
             case ReadDocuments(numbers):
                 return not numbers
         return False
@@ -140,8 +156,9 @@ class IndexView:
 
     def read(self, table: Table, read: Read) -> Any:
         """The answer of the table to any other read, before `take` and `shown`."""
-        catalog = self._context.catalog
         match read:
+            case ReadColumns() | ReadTotals():
+                return self._numbers(table, read)
             case ReadDocuments():
                 return self._documents(table, read)
             case ReadRange():
@@ -149,11 +166,8 @@ class IndexView:
             case ReadRanges(bounds, paths):
                 pages = table.query_ranges(self._project, bounds, paths=paths)
                 return [Listed(page.items, page.last) for page in pages]
-            case ReadIssue(num):
-                return get_issue(table, catalog, num)
-            case ReadLedger(num):
-                stored = table.get(keys.issue(catalog.tenant, catalog.project, num), derived_keys.LEDGER)
-                return Ledger.from_item(stored)
+            case ReadIssue() | ReadLedger():
+                return self._issue(table, read)
             case ReadRecent():
                 return self._changes.read(table)
             case ReadNewIssues(after, last, most):
@@ -161,7 +175,7 @@ class IndexView:
             case ReadEpoch():
                 return self._context.epoch.confirm(table)
             case ReadFreshness():
-                return freshness.read(table, catalog, self._context.cache)
+                return freshness.read(table, self._context.catalog, self._context.cache)
         raise TypeError(read)
 
     # Reads without a plan
@@ -199,6 +213,8 @@ class IndexView:
         for read, answer in answers:
             if isinstance(read, _OF_THE_STATE):
                 self._state.setdefault(type(read), answer)
+            elif isinstance(read, ReadTotals) and answer is not None:
+                self._head_position = max(self._head_position, answer.folded)
         for read, _ in answers:
             if isinstance(read, ReadRecent):
                 self._apply_overlay()
@@ -212,7 +228,7 @@ class IndexView:
         logged = self._changes.logged
         if logged is None or ReadRecent not in self._state or self._read_again == _READS_AGAIN:
             return
-        if self._reader.position > logged.last:
+        if self._position > logged.last:
             self._read_again += 1
             self._changes.outrun()
             del self._state[ReadRecent]
@@ -230,7 +246,17 @@ class IndexView:
         if isinstance(read, _OF_THE_STATE):
             known = self._state[type(read)]
             return known.overlay if isinstance(read, ReadRecent) else known
+        if isinstance(read, ReadColumns):
+            overlay = self.overlay or NOTHING
+            return {one: shown_column(overlay, one, self._columns.column(one)) for one in read.families}
+        if isinstance(read, ReadTotals):
+            return {one: self._total(one, answer) for one in read.families}
         return answer if self.overlay is None else self.overlay.over(read, answer)
+
+    def _total(self, family: str, head: Head | None) -> Total | None:
+        if head is None or self._changes.logged is None or self.overlay is None:
+            return None
+        return shown_total(self.overlay, self._changes.logged, family, head)
 
     def _apply_overlay(self) -> None:
         """Lay over the recent changes that were read. Raises Outdated if work saw others or directories are too old."""
@@ -242,6 +268,7 @@ class IndexView:
             for fetched in self._fetched.values():
                 fetched.pop(num, None)
         renewed = self._reader.renew(self._changes.since)
+        renewed |= self._columns.renew(self._changes.since)
         self._refresh_snapshot()
         if renewed or self._was_shown:
             raise Outdated
@@ -249,7 +276,21 @@ class IndexView:
     def _refresh_snapshot(self) -> None:
         self._snapshot = IndexSnapshot(self._reader, self.overlay or NOTHING)
 
-    # Reads of documents and sort entries
+    # Reads of numbers, documents and sort entries
+
+    def _numbers(self, table: Table, read: ReadColumns | ReadTotals) -> Head | None:
+        """Read columns, which are then at hand, or the head that has the totals."""
+        if isinstance(read, ReadTotals):
+            return replace(self._context.log, table=table).known_head()
+        self._columns.read(table, read.families, read.issues)
+        return None
+
+    def _issue(self, table: Table, read: ReadIssue | ReadLedger) -> Item | Ledger:
+        catalog = self._context.catalog
+        if isinstance(read, ReadIssue):
+            return get_issue(table, catalog, read.num)
+        stored = table.get(keys.issue(catalog.tenant, catalog.project, read.num), derived_keys.LEDGER)
+        return Ledger.from_item(stored)
 
     def _range(self, table: Table, read: ReadRange) -> Listed:
         partition, limit = self._project, read.limit

@@ -27,7 +27,7 @@ from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
 from gridview.support import clock
 from gridview.support.errors import Overloaded
-from gridview.view import freshness
+from gridview.view import freshness, kept_columns
 from gridview.view.block_cache import BlockCache
 from gridview.view.index_clock import Sighting, index_time, shown_since
 from gridview.view.moves import FamilyMoves, Logged, logged_moves
@@ -117,6 +117,7 @@ class JournalTail:
             self.since,
             self.items,
             newer,
+            self.floor,
         )
 
     @classmethod
@@ -158,6 +159,7 @@ def recent_moves(
     else:
         listed = log.after(tail.last, consistent=consistent)
     if head is not None and head.last < tail.last:  # the table was restored to an earlier moment
+        kept_columns.forget(cache, log.tenant, log.project)
         return recent_moves(
             log, cache, JournalTail.after_head(head, now, cache.sighting), consistent=consistent
         )
@@ -173,6 +175,9 @@ def recent_moves(
             found = log.all_after(kept.last)
             used, kept = used.with_items(found), kept.with_items(found)
     cache.keep_journal(log.partition, kept, kept.size)
+    if kept.floor > tail.floor and used.last >= kept.floor:
+        leaving = [item for item in used.items if item.number <= kept.floor]
+        kept_columns.take_in(cache, log.tenant, log.project, leaving, (tail.since, kept.since))
     # Between the kept items and the waiting ones there may be items that were passed over.
     return (used if used.last >= kept.last else kept).logged(found)
 

@@ -70,7 +70,7 @@ class Logged(NamedTuple):
     """The journal's changes: where issues were and are, and which of them some readers may not be shown there.
 
     They are complete up to the number `last`, for reads of GSI1 from the instant `since` on, in seconds since 1970.
-    `items`: the last ones up to `last`. `beyond`: items after a missing number.
+    `items`: all after the number `floor`, up to `last`. `beyond`: items after a missing number.
     """
 
     moves: Mapping[int, FamilyMoves] = {}
@@ -79,6 +79,7 @@ class Logged(NamedTuple):
     since: float = 0.0
     items: Sequence[JournalItem] = ()
     beyond: Sequence[JournalItem] = ()
+    floor: int = 0
 
     def is_unchanged_since(self, before: "Logged") -> bool:
         """Whether no item has come since."""

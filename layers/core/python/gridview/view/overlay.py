@@ -132,6 +132,10 @@ class Overlay:
             self._families[family] = FamilyOverlay(family, self._moves.values())
         return self._families[family]
 
+    def moves_in(self, family: str) -> Iterator[tuple[int, FamilyMove]]:
+        """The moves in a family, each with its issue."""
+        return ((move.num, move.families[family]) for move in self._moves.values() if family in move.families)
+
     def with_new(self, moves: Iterable[Move]) -> "Overlay":
         """Return an overlay that also has the moves of new issues, of which this one must have none."""
         return Overlay([*self._moves.values(), *moves])

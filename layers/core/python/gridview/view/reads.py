@@ -53,6 +53,27 @@ class Documents(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadColumns:
+    """The columns of these orders of number fields. The answer: a mapping from their families to ShownColumns.
+
+    `issues`: about how many issues the project has. Pages for so many are read side by side.
+    """
+
+    families: tuple[str, ...]
+    issues: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTotals:
+    """The count and sum of all numbers in these orders. The answer: a mapping from their families to Totals.
+
+    None for a total that is unknown; the column has it.
+    """
+
+    families: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadDocuments:
     """The documents of these issues, eventually consistent. The answer: Documents.
 
@@ -162,6 +183,8 @@ class ReadFreshness:
 Read = (
     ReadDirectories
     | ReadBlocks
+    | ReadColumns
+    | ReadTotals
     | ReadDocuments
     | ReadRange
     | ReadRanges

@@ -1,0 +1,72 @@
+"""Columns and totals of numbers, as if they held the recent changes. Pure.
+
+By state, as all of the overlay: the numbers of changed issues are taken out of the column, and those that they have now
+are put beside it. A total is corrected by what each changed issue had at the watermark, and only if that is certain.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from pyroaring import BitMap
+
+from gridview.chains.column_writer import Total
+from gridview.chains.number_columns import NumberColumn, Numbers
+from gridview.journal.items import Head
+from gridview.journal.replay import number_in
+from gridview.view.moves import Logged
+from gridview.view.overlay import Overlay
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """The numbers of a field. `changed`: the issues whose numbers are not those of the column, but in `numbers`, if any."""
+
+    column: NumberColumn
+    changed: BitMap = field(default_factory=BitMap)
+    numbers: Mapping[int, Decimal] = field(default_factory=dict)
+
+    @property
+    def members(self) -> BitMap:
+        """The issues that have a number."""
+        return self.column.members - self.changed | BitMap(self.numbers)
+
+    @property
+    def all(self) -> Numbers:
+        """The numbers of all issues."""
+        return self.among(self.members)
+
+    def among(self, issues: BitMap) -> Numbers:
+        """The numbers of a set of issues."""
+        if not self.changed:
+            return self.column.among(issues)
+        besides = [number for num, number in self.numbers.items() if num in issues]
+        return self.column.among(issues - self.changed, besides)
+
+
+def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownColumn:
+    """Return a column with the overlay's changes."""
+    numbers = {num: number_in(move.takes, num) for num, move in overlay.moves_in(family)}
+    there = {num: number for num, number in numbers.items() if number is not None}
+    return ShownColumn(column, BitMap(numbers), there)
+
+
+def shown_total(overlay: Overlay, logged: Logged, family: str, head: Head) -> Total | None:
+    """Return the total of a column with the overlay's changes, from the one in a head that was just read.
+
+    None if it is unknown: a fold left it so, the head is older than the journal items at hand, or it is uncertain what a
+    changed issue had at the head's watermark.
+    """
+    total = head.totals.get(family, Total())
+    if total is None or not logged.floor <= head.folded <= logged.last:
+        return None
+    for num, move in overlay.moves_in(family):
+        if move.leaves and not move.steps:
+            return None
+        had = move.had_at(head.folded) if move.steps else None
+        total = total.plus(_of(number_in(move.takes, num))).minus(_of(number_in(had, num)))
+    return total
+
+
+def _of(number: Decimal | None) -> Total:
+    return Total() if number is None else Total(1, number)
