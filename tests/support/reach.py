@@ -155,8 +155,8 @@ def _reads(attempted: Attempted) -> Iterator[Asked]:
     if attempted.operation == "query":
         spans, items = list(attempted.keys), list[Key]()
     else:
-        spans = [key for key in attempted.keys if key[1] == keys.GSI1]
-        items = [key for key in attempted.keys if key[1] != keys.GSI1]
+        spans = [key for key in attempted.keys if key[1] in (keys.GSI1, "")]
+        items = [key for key in attempted.keys if key not in spans]
     if items:
         yield ask("BatchGetItem", [pk for pk, _ in items])
     for partition, index in spans:

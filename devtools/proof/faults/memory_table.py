@@ -339,7 +339,7 @@ class MemoryTable(Table):
                 key for chunk in chunked(left, BATCH_GET) for key in self._batch(chunk, False, None, found)
             ]
             for place, span in list(going.items()):
-                page = self._query(span.partition, True, span.bound, True, None, False, None, paths)
+                page = self._query(span.partition, span.in_index, span.bound, True, None, False, None, paths)
                 listed[place].update(((item[keys.PK], item[keys.SK]), item) for item in page.items)
                 if page.last is None:
                     del going[place]

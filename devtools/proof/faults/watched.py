@@ -143,7 +143,9 @@ class Watched(Table):
     ) -> Together:
         found: Together = self._around(
             Attempted(
-                "read_together", (*wanted, *((span.partition, keys.GSI1) for span in spans)), consistent=False
+                "read_together",
+                (*wanted, *((span.partition, keys.GSI1 if span.in_index else "") for span in spans)),
+                consistent=False,
             ),
             lambda: self.beneath.read_together(wanted, spans, paths=paths),
         )

@@ -59,7 +59,7 @@ class Apart(Watched):
         for span in spans:
             items, bound = [], span.bound
             while True:
-                page = self.query(span.partition, index=True, bound=bound, paths=paths)
+                page = self.query(span.partition, index=span.in_index, bound=bound, paths=paths)
                 items += page.items
                 if page.last is None:
                     break

@@ -102,9 +102,9 @@ class Loaded:
         shown = found.groups[: query.limit]
         return [(*one.shown, one.count) for one in shown], said, context.table.meter
 
-    def context(self) -> ReadContext:
-        """The read context of a request."""
-        return ReadContext(self.table.metered(), self.catalog, self.container())
+    def context(self, container: BlockCache | None = None) -> ReadContext:
+        """The read context of a request; by default in a new container."""
+        return ReadContext(self.table.metered(), self.catalog, container or self.container())
 
     def groups(self, **body: Any) -> list[tuple[Any, ...]]:
         return self.ask(**body)[0]

@@ -20,19 +20,25 @@ from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import InvalidRequest, QueryTooExpensive
+from gridview.view.block_cache import BlockCache
 from tests.support.depth import one_of
 from tests.unit.query.test_grouping import ADMIN, PROJECT, SIZES, Loaded, cut
 
 EVERY = ["count", "empty", "distinct", "min", "max"]
-NUMBERS = [*EVERY, "sum", "avg"]
+NUMBERS = [*EVERY, "median", "sum", "avg"]
 
 
-def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
+def ask(loaded: Loaded, container: BlockCache | None = None, /, **body: Any) -> tuple[Any, Any]:
     """The answer, and the meter of its calls."""
-    context = loaded.context()
+    context = loaded.context(container)
     answer, _ = summarized(context, resolve(loaded.catalog, body))
     assert answer.pop("index") == {"lag_ms": None, "pending": 0}
     return json.loads(dumps(answer)), context.table.meter
+
+
+def pages_in(meter: Any) -> int:
+    """The pages of columns that were read."""
+    return sum(call.items for call in meter.calls if (call.operation, call.target) == ("query", "table"))
 
 
 def summary_of(loaded: Loaded, field: str, functions: list[str], **body: Any) -> dict[str, Any]:
@@ -107,6 +113,7 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
     loaded = Loaded(
         [
             {"id": "cost", "name": "Cost", "type": "number"},
+            {"id": "day", "name": "Day", "type": "date"},
             {"id": "kind", "name": "Kind", "type": "enum", "options": ["b", "a"]},
             {"id": "note", "name": "Note", "type": "text"},
             {"id": "bare", "name": "Bare", "type": "number", "indexed": False},
@@ -119,6 +126,7 @@ def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
             state="open" if num % 2 else "closed",
             fields={
                 "cost": num,
+                "day": f"2024-{num // 30 + 1:02}-{num % 28 + 1:02}",
                 "bare": num,
                 **({"kind": "ab"[num % 2]} if num % 3 == 0 else {}),
                 **({"tags": ["xy"[num % 2]]} if num % 30 == 0 else {}),
@@ -155,6 +163,13 @@ def test_figures_of_the_directories_take_no_other_read(filled: Loaded) -> None:
 def test_the_ends_of_an_order_are_two_sort_entries(filled: Loaded) -> None:
     answer, meter = ask(filled, fields=[{"field": "cost", "functions": ["min", "max"]}])
     assert answer["summaries"] == [{"field": "cost", "min": 1, "max": 90}]
+    assert [(call.operation, call.items) for call in meter.calls if call.items == 1][1:] == [("query", 1)] * 2
+    assert meter.rounds == 1
+
+
+def test_the_ends_of_an_order_of_dates_are_two_sort_entries(filled: Loaded) -> None:
+    answer, meter = ask(filled, fields=[{"field": "day", "functions": ["min", "max"]}])
+    assert answer["summaries"] == [{"field": "day", "min": "2024-01-01", "max": "2024-04-07"}]
     ends = [call for call in meter.calls if call.round == 2]
     assert [(call.operation, call.items) for call in ends] == [("query", 1)] * 2
 
@@ -195,10 +210,43 @@ def test_sums_are_exact_and_averages_have_38_digits(filled: Loaded) -> None:
     assert str(found["avg"]) == "333333333333333333333333333333.36666667"
 
 
+@pytest.mark.parametrize("filter_", [None, {"field": "state", "op": "eq", "value": "open"}])
+def test_numbers_of_all_issues_and_under_a_filter_take_no_documents(filled: Loaded, filter_: Any) -> None:
+    body = {"fields": [{"field": "cost", "functions": NUMBERS}], **({"filter": filter_} if filter_ else {})}
+    container = filled.container()
+    asked = [ask(filled, container, **body) for _ in range(2)]
+    assert [answer for answer, _ in asked] == [expected(filled, body)] * 2
+    assert [pages_in(meter) for _, meter in asked] == [1, 0], "the container keeps the column"
+    assert all(meter.rounds <= 2 for _, meter in asked)
+
+
+def test_all_numbers_of_all_issues_take_a_total_and_the_ends(filled: Loaded) -> None:
+    body = {"fields": [{"field": "cost", "functions": ["count", "empty", "min", "max", "sum", "avg"]}]}
+    answer, meter = ask(filled, **body)
+    assert answer == expected(filled, body)
+    assert meter.rounds == 1
+
+
+def test_the_documents_of_few_matches_cost_less_than_a_column(
+    filled: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {
+        "fields": [{"field": "cost", "functions": ["median"]}],
+        "filter": {"field": "num", "op": "lte", "value": 3},
+    }
+    _, cheap = ask(filled, **body)
+    monkeypatch.setattr(prices, "COLUMN_PAGE", 100.0)
+    answer, dear = ask(filled, **body)
+    assert answer == expected(filled, body)
+    assert [pages_in(cheap), pages_in(dear)] == [1, 0]
+    assert 3 in [call.items for call in dear.calls], "the documents"
+
+
 def test_no_values_give_null(filled: Loaded) -> None:
     none = {"field": "num", "op": "gt", "value": 90}
     assert summary_of(filled, "cost", NUMBERS, filter=none) == {
-        "matched": 0, "count": 0, "empty": 0, "distinct": 0, "min": None, "max": None, "sum": None, "avg": None,
+        "matched": 0, "count": 0, "empty": 0, "distinct": 0, "min": None, "max": None, "median": None,
+        "sum": None, "avg": None,
     }  # fmt: skip
     assert summary_of(filled, "note", EVERY) == {
         "matched": 90, "count": 0, "empty": 90, "distinct": 0, "min": None, "max": None,
@@ -219,14 +267,17 @@ def test_a_refusal_names_the_functions_that_take_the_documents(
 ) -> None:
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 10)
     some = {"filter": {"field": "cost", "op": "gt", "value": 10}}
-    assert summary_of(filled, "cost", ["sum"]) == {"matched": 90, "sum": 90 * 91 // 2}, "by sort entries"
+    day = filled.catalog.get("day")
+    assert day is not None
+    days = len({day.value_in(one) for one in filled.documents})
+    assert summary_of(filled, "day", ["distinct"]) == {"matched": 90, "distinct": days}, "by sort entries"
     monkeypatch.setattr(aggregate_planner, "MAX_QUERIES", 1)
-    assert summary_of(filled, "cost", ["count", "max"])["max"] == 90
+    assert summary_of(filled, "day", ["count", "max"])["max"] == "2024-04-07"
     for body in ({}, some):
         with pytest.raises(
-            QueryTooExpensive, match=r"^distinct, sum of cost would need the documents of \d+ issues"
+            QueryTooExpensive, match=r"^distinct, min of day would need the documents of \d+ issues"
         ):
-            summary_of(filled, "cost", ["count", "distinct", "sum"], **body)
+            summary_of(filled, "day", ["count", "distinct", "min"], **body)
     with pytest.raises(QueryTooExpensive, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
         summary_of(filled, "bare", ["count"])
     unclear = {"field": "name", "op": "contains", "value": "n"}
@@ -287,7 +338,8 @@ def test_options_that_are_being_moved_are_read_from_documents(filled: Loaded) ->
             [{"field": "state", "functions": ["count", "sum", "avg"]}],
             {"fields.0.functions.1", "fields.0.functions.2"},
         ),
-        ([{"field": "cost", "functions": ["median"]}], {"fields.0.functions.0"}),
+        ([{"field": "state", "functions": ["median"]}], {"fields.0.functions.0"}),
+        ([{"field": "cost", "functions": ["mode"]}], {"fields.0.functions.0"}),
         ([{"field": "cost", "functions": ["sum"]}] * 2, {"fields.1.field"}),
         ([{"field": "cost", "functions": ["sum"]}] * (summary_request.MAX_FIELDS + 1), {"fields"}),
     ],

@@ -26,7 +26,8 @@ _LOOSE = 256
 """Beyond so many loose numbers, those of near exponents get layers of their own."""
 
 _PAGES_OF_A_CHUNK = CHUNK // SLOTS
-_ROUNDED = Context(prec=NUMBER_DIGITS)
+ROUNDED = Context(prec=NUMBER_DIGITS)
+"""An average has as many digits as a number may have."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Numbers:
     @property
     def average(self) -> Decimal | None:
         """Their mean, to 38 digits; None for none."""
-        return _ROUNDED.divide(self.sum, Decimal(self.count)) if self.count else None
+        return ROUNDED.divide(self.sum, Decimal(self.count)) if self.count else None
 
     @property
     def least(self) -> Decimal | None:
@@ -125,7 +126,7 @@ class Numbers:
         high = self.at(self.count // 2)
         if self.count % 2:
             return high
-        return _ROUNDED.divide(exact_sum((self.at(self.count // 2 - 1), high)), Decimal(2))
+        return ROUNDED.divide(exact_sum((self.at(self.count // 2 - 1), high)), Decimal(2))
 
     def at(self, rank: int) -> Decimal:
         """Return the number of a rank, ascending from 0. IndexError beyond them."""
@@ -188,7 +189,7 @@ def column_of(pages: Mapping[int, Slices]) -> NumberColumn:
 
 
 def _shown(layer: Layer, m: int) -> Decimal:
-    return layer.value(m).normalize(_ROUNDED) if m else Decimal(0)
+    return layer.value(m).normalize(ROUNDED) if m else Decimal(0)
 
 
 def _is_sliced(page: Slices) -> bool:

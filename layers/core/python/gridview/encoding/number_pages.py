@@ -121,7 +121,7 @@ def changed(stored: bytes, changes: Mapping[int, Decimal | None]) -> bytes:
     numbers = {slot: whole_number(value) for slot, value in changes.items() if value is not None}
     kept = _kept(page, numbers) if not page.exceptions else None
     if kept is None:
-        values = values_of(page) | changes
+        values: dict[int, Decimal | None] = {**values_of(page), **changes}
         return encoded({slot: value for slot, value in values.items() if value is not None})
     out = ~_mask(changes)
     present = int.from_bytes(page.present, "little") & out | _mask(numbers)

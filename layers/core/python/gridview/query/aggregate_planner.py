@@ -10,6 +10,7 @@ from gridview.chains.directory import Directory
 from gridview.derive.families import NUMBERS
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.column_scan import TotalScan, has_column
 from gridview.query.document_scan import span
 from gridview.query.group_blocks import Division, index_token_family_of, is_indexed, valued_family
 from gridview.query.group_plan import (
@@ -27,11 +28,11 @@ from gridview.query.group_request import GroupsQuery, Reached
 from gridview.query.plan import DirectoryScan, Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
 from gridview.query.remedies import Remedy, index_field, joined, refused
-from gridview.query.summary import FromBlocks, FromDocuments, Statistics, Summarize, SummaryWay
+from gridview.query.summary import FromDocuments, FromIndex, Statistics, Summarize, SummaryWay
 from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_answered_by_blocks
 from gridview.query.summary_request import FieldSummary, SummaryQuery
 from gridview.schema.catalog import Catalog
-from gridview.schema.fields import Field, FieldType
+from gridview.schema.fields import NUM, Field, FieldType
 from gridview.schema.generations import IndexNotReady
 
 MAX_DOCUMENTS = 10_000
@@ -64,6 +65,7 @@ def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None)
         selection=selection,
         directories=directories,
         divisions=divisions,
+        columns=tuple(filter(has_column, query.measured)),
         rule=GroupsRule(catalog, query, selection, divisions),
     )
 
@@ -90,25 +92,31 @@ class GroupsRule:
         """Intersections of sets for one answer."""
         return MAX_WORK
 
-    def way(self, directories: Mapping[str, Directory]) -> GroupsWay:
+    def way(self, directories: Mapping[str, Directory], columns: float) -> GroupsWay:
         """Choose documents, sizes or sets.
 
-        Documents, if no index has the values or they cost less than the index. Sizes for one field without a filter.
-        Otherwise sets.
+        Documents, if no index has the values or they cost less than the index. Sizes for one field without a filter and
+        aggregates. Otherwise sets, and columns for aggregates.
         """
         query = self._query
         estimate = self._selection.estimate(directories)
         documents = GroupsByDocuments(query=query, estimate=Estimate(estimate * prices.ITEM, informed=True))
-        if not self._divisions or query.measures:
+        if not self._divisions or self._unmeasurable:
             return documents
-        if query.filter is None and len(query.by) == 1 and not self._divisions[0].numbered:
+        counts = query.filter is None and not query.measures
+        if counts and len(query.by) == 1 and not self._divisions[0].numbered:
             return GroupsBySizes(division=self._divisions[0])
         blocks = sum(len(entries_of(one, directories)) for one in self._divisions)
-        if query.filter is not None and estimate < blocks:
+        if query.filter is not None and estimate * prices.ITEM < blocks * prices.ITEM + columns:
             return documents
         return GroupsBySets(
             query=query, blocks=blocks, estimate=Estimate(blocks * prices.ITEM, informed=True)
         )
+
+    @property
+    def _unmeasurable(self) -> list[Field]:
+        """The fields of aggregates that no index has."""
+        return [field for field in self._query.measured if field.id != NUM and not has_column(field)]
 
     def instead(self, beyond: Beyond) -> GroupsByDocuments:
         """The documents, of up to 10,000 issues."""
@@ -174,12 +182,10 @@ class GroupsRule:
         if issues <= MAX_DOCUMENTS:
             return
         said = [f"{issues:,} issues would have to be read, and at most {MAX_DOCUMENTS:,} are"]
-        unindexed = [one.field for one in self._query.by if not is_indexed(one.field)]
+        unindexed = [one.field for one in self._query.by if not is_indexed(one.field)] + self._unmeasurable
         remedies = _switched_on(self._catalog, unindexed)
         said += _not_indexed(unindexed, remedies)
-        possible = not self._query.measures and not reason
-        if self._query.measures:
-            said.append("aggregates are exact, so each matching issue must be read")
+        possible = not reason
         if reason:
             said.append(reason)
         if judged is not None and len(judged.undecided) > CANDIDATES:
@@ -231,15 +237,19 @@ def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
     """The plan of a summary."""
     selection = Selection(query.filter, catalog)
     families = {NUMBERS, *selection.families()}
+    columns = tuple(one.field for one in query.summaries if has_column(one.field))
     for one in query.summaries:
-        if is_answered_by_blocks(one):
+        if is_answered_by_blocks(one) and not has_column(one.field):
             families |= {valued_family(one.field), index_token_family_of(one.field) or NUMBERS}
-    directories = _directories(families, counted=query.filter is None)
+    whole = query.filter is None and all(map(is_answered_by_blocks, query.summaries))
+    asked = tuple((one.field, frozenset(one.functions)) for one in query.summaries if has_column(one.field))
     return Summarize(
-        question="Calculate the functions from the blocks of the fields, or from documents where these cost less",
+        question="Calculate the functions by the index, or from documents where these cost less",
         query=query,
         selection=selection,
-        directories=directories,
+        directories=_directories(families, counted=query.filter is None),
+        totals=TotalScan(asked=asked) if whole and asked else None,
+        columns=columns,
         rule=SummaryRule(catalog, query, selection),
     )
 
@@ -255,8 +265,8 @@ class SummaryRule:
     def way(self, known: Statistics) -> SummaryWay:
         """Choose documents, of up to 10,000 issues, if no index has the values or they cost less; otherwise blocks."""
         if not self._takes_documents(known):
-            return FromBlocks(
-                fields=tuple(one.field.id for one in self._query.summaries),
+            return FromIndex(
+                fields=tuple(one.field.id for one in self._query.summaries if not has_column(one.field)),
                 estimate=Estimate(known.blocks * prices.ITEM, informed=True),
             )
         counted = known.maybe is not None or self._query.filter is None
@@ -273,10 +283,11 @@ class SummaryRule:
             return True
         if self._query.filter is None:
             return known.plain > MAX_QUERIES
-        if known.by_documents and known.matching <= MAX_DOCUMENTS:
+        if known.by_documents and known.matching <= MAX_DOCUMENTS and (known.blocks or not known.columns):
             return True  # more than estimated, but the sets of the fields would take another round
         # If sets have the values, they supply them, however few issues match.
-        return known.plain > 0 and known.matching < known.blocks
+        by_index = known.columns + (known.blocks * prices.ITEM if known.plain else 0)
+        return known.matching * prices.ITEM < by_index
 
     def by_entries(self, pieces: Sequence[PlainPiece], candidates: BitMap) -> list[PlainPiece]:
         """The pieces whose sort entries cost less than their documents, those with most issues first."""

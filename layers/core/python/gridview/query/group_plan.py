@@ -12,6 +12,7 @@ from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.group_blocks import Division
 from gridview.query.group_request import Group, GroupsQuery, Reached
 from gridview.query.plan import Choice, DirectoryScan, Said
+from gridview.schema.fields import Field
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,8 +104,8 @@ class GroupChoices(Protocol):
     def work(self) -> int:
         """Intersections of sets for one answer."""
 
-    def way(self, directories: Mapping[str, Directory]) -> GroupsWay:
-        """Return the first way."""
+    def way(self, directories: Mapping[str, Directory], columns: float) -> GroupsWay:
+        """Return the first way. `columns`: the read units of the columns that are not kept from earlier requests."""
 
     def instead(self, beyond: Beyond) -> GroupsByDocuments:
         """Return the way to continue if blocks would take too much."""
@@ -142,13 +143,17 @@ class GroupChoices(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grouping(Choice):
-    """Groups. `divisions`: of the fields; () if one has no complete index. `reached`: where the page before ends."""
+    """Groups. `divisions`: of the fields; () if one has no complete index. `reached`: where the page before ends.
+
+    `columns`: the fields of aggregates that have one.
+    """
 
     query: GroupsQuery
     reached: Reached | None
     selection: Selection
     directories: DirectoryScan
     divisions: tuple[Division, ...]
+    columns: tuple[Field, ...]
     rule: GroupChoices
 
 

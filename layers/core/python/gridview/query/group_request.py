@@ -3,21 +3,23 @@
 An issue counts in one group. For a multi_enum, it counts in the group of each of its options.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as attribute
 from datetime import UTC, tzinfo
-from decimal import Context, Decimal
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator
 from pydantic import Field as ModelField
 
+from gridview.dynamodb.expressions import Item
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import TEXT_WIDTH
 from gridview.query import periods
 from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
+from gridview.query.number_functions import Function, SomeNumbers, listed, value_of
 from gridview.query.operators import body, identity
 from gridview.query.periods import PeriodUnit
 from gridview.query.predicates import NUMBER, Filter
@@ -34,12 +36,6 @@ MAX_AGGREGATES = 20
 _MAX_MEMBERSHIPS = 1_000_000
 """The most times that issues may be counted: three multi_enums could put one issue into eight million groups."""
 
-_EXACT = Context(prec=400)
-"""Holds the sum of 10,000 numbers digit for digit: from 1E+130 down to 1E-167."""
-_ROUNDED = Context(prec=38)
-"""An average has as many digits as a number may have."""
-
-AggregateFunction = Literal["sum", "min", "max", "avg"]
 GroupOrder = tuple[bool, str, str]
 """The order and identity of a group among those of its field: without a value; body; text or option id.
 
@@ -61,7 +57,7 @@ class Aggregate(RequestModel):
     """An aggregate of a number field in each group."""
 
     field: FieldId
-    function: AggregateFunction
+    function: Function
 
 
 def _spelled_out(one: Any) -> Any:
@@ -114,21 +110,7 @@ class Measure:
     """One aggregate of a number field."""
 
     field: Field
-    function: AggregateFunction
-
-    def of(self, numbers: list[Decimal]) -> Decimal | None:
-        """The aggregate of a group's numbers; None if there are none."""
-        if not numbers:
-            return None
-        match self.function:
-            case "min":
-                return min(numbers)
-            case "max":
-                return max(numbers)
-        total = Decimal(0)
-        for number in numbers:
-            total = _EXACT.add(total, number)
-        return total if self.function == "sum" else _ROUNDED.divide(total, Decimal(len(numbers)))
+    function: Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +129,11 @@ class GroupsQuery:
         """The fields that it reads."""
         judged = self.filter.fields() if self.filter is not None else ()
         return [*(one.field for one in self.by), *judged, *(one.field for one in self.measures)]
+
+    @property
+    def measured(self) -> list[Field]:
+        """The fields of its aggregates, each once."""
+        return list({one.field.id: one.field for one in self.measures}.values())
 
     def binding(self, tenant: str, project: str) -> bytes:
         """The data that a cursor of this query is bound to: tenant, project, the fields to group by, and filter."""
@@ -167,12 +154,12 @@ class GroupsQuery:
 
 @dataclass(slots=True)
 class Group:
-    """The issues that have the same values. `numbers`: those of each measure."""
+    """The issues that have the same values. `numbers`: those of each field that is measured, by its id."""
 
     place: GroupPlace
     shown: list[Any]
-    numbers: list[list[Decimal]]
     count: int = 0
+    numbers: Mapping[str, SomeNumbers] = attribute(default_factory=dict)
 
 
 class Reached(NamedTuple):
@@ -235,12 +222,14 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
     )
 
 
-def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
+def grouped(query: GroupsQuery, documents: Iterable[Item]) -> list[Group]:
     """Return all groups of the documents that match, in the order of the fields.
 
     Raises QueryTooExpensive if issues count in too many groups.
     """
     groups: dict[GroupPlace, Group] = {}
+    values: dict[GroupPlace, list[Item]] = {}
+    measured = query.measured
     memberships = 0
     for document in documents:
         if query.filter is not None and not query.filter.matches(document):
@@ -252,18 +241,22 @@ def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[
                 "Each issue counts once for each of its options, so the issues would be counted more than "
                 f"{_MAX_MEMBERSHIPS:,} times. Group by fewer fields, or use a more selective filter."
             )
-        values = [one.field.value_in(document) for one in query.measures]
         for chosen in product(*members):
             place = tuple(one.order for one in chosen)
             group = groups.get(place)
             if group is None:
-                shown = [one.shown for one in chosen]
-                group = groups[place] = Group(place, shown, [[] for _ in query.measures])
+                group = groups[place] = Group(place, [one.shown for one in chosen])
             group.count += 1
-            for numbers, value in zip(group.numbers, values, strict=True):
-                if value is not None:
-                    numbers.append(Decimal(value))
+            if measured:
+                values.setdefault(place, []).append(document)
+    for place, some in values.items():
+        groups[place].numbers = {one.id: listed(_values_in(one, some)) for one in measured}
     return [groups[place] for place in sorted(groups)]
+
+
+def _values_in(field: Field, documents: Iterable[Item]) -> Iterator[Any]:
+    values = (field.value_in(document) for document in documents)
+    return (value for value in values if value is not None)
 
 
 def group_json(query: GroupsQuery, group: Group) -> dict[str, Any]:
@@ -271,8 +264,12 @@ def group_json(query: GroupsQuery, group: Group) -> dict[str, Any]:
     found: dict[str, Any] = {"values": group.shown, "count": group.count}
     if query.measures:
         found["aggregates"] = [
-            {"field": measure.field.id, "function": measure.function, "value": measure.of(numbers)}
-            for measure, numbers in zip(query.measures, group.numbers, strict=True)
+            {
+                "field": measure.field.id,
+                "function": measure.function,
+                "value": value_of(measure.function, group.numbers[measure.field.id], group.count),
+            }
+            for measure in query.measures
         ]
     return found
 

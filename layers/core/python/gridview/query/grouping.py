@@ -3,7 +3,9 @@
 - GroupsBySizes: one field, no filter. The sizes of its blocks, and the bodies in blocks that have several: 2 rounds.
 - GroupsBySets: the sets of the fields' blocks, intersected with each other and with the filter's: 2 rounds.
 - GroupsByDocuments: the issues that match, fetched (or read in ranges, if they are close together) and grouped in memory.
-  For aggregates, and fields without an index, of up to 10,000 issues: 3 rounds.
+  For fields without an index, of up to 10,000 issues: 3 rounds.
+
+Aggregates are those of columns, for the sets of the groups, or of documents. Each takes work only when it is shown.
 
 A plan may need a further round for documents of candidates or sort entries of plain blocks. Another (Spelling) reads the
 documents with the spelling of the shown values.
@@ -25,6 +27,7 @@ from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.query.bitmap_filter import Judged
+from gridview.query.column_scan import Columns, ColumnScan, columns_of, kept_columns, units_of_a_column
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import (
     NONE,
@@ -51,9 +54,11 @@ from gridview.query.group_plan import (
     entries_of,
 )
 from gridview.query.group_request import Group, GroupPlace, GroupsQuery, Member, grouped
+from gridview.query.number_functions import IssueNumbers, SomeNumbers
 from gridview.query.page import projection
-from gridview.query.plan import Node
-from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record
+from gridview.query.plan import Estimate, Node
+from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record, side_by_side
+from gridview.schema.fields import NUM
 from gridview.schema.formats import value_json
 from gridview.view.block_reads import Want
 from gridview.view.reads import ReadBlocks, ReadDocuments, Snapshot
@@ -64,11 +69,12 @@ _SPELLINGS = 8
 
 @dataclass(slots=True)
 class _Known:
-    """The reads so far for the groups of a plan. `documents`: by number."""
+    """The reads so far for the groups of a plan. `documents`: by number. `columns`: of the fields that are measured."""
 
     plan: Grouping
     snapshot: Snapshot
     documents: dict[int, Item] = attribute(default_factory=dict)
+    columns: Columns = attribute(default_factory=dict)
 
     @property
     def query(self) -> GroupsQuery:
@@ -105,6 +111,13 @@ class _Known:
         """The blocks that show the groups of a field."""
         return entries_of(division, self.directories)
 
+    def numbers(self, members: BitMap) -> dict[str, SomeNumbers]:
+        """The numbers of a group's issues in the fields that are measured, by field id."""
+        return {
+            field.id: IssueNumbers(members) if field.id == NUM else self.columns[field.id].among(members)
+            for field in self.query.measured
+        }
+
     def fetch(self, node: Node, numbers: BitMap) -> Steps[None]:
         """Fetch documents that are not at hand: 0.5 read units each, in one round."""
         missing = [num for num in numbers if num not in self.documents]
@@ -115,7 +128,9 @@ def run(plan: Grouping) -> Steps[Found]:
     """Return the first groups; the rule refuses a request beyond all budgets."""
     snapshot = yield from ask_directories(plan.directories)
     known = _Known(plan, snapshot)
-    way = plan.rule.way(known.directories)
+    kept = yield from kept_columns(plan, plan.columns)
+    unread = (len(plan.columns) - len(kept)) * units_of_a_column(known.issues)
+    way = plan.rule.way(known.directories, unread)
     yield from record(plan, chosen=way)
     match way:
         case GroupsBySizes():
@@ -277,7 +292,7 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
     wants += known.plan.selection.wants(known.directories)
     if (beyond := rule.beyond_blocks(len({(one.family, one.entry) for one in wants}))) is not None:
         return beyond
-    yield from ask(node, ReadBlocks(tuple(wants)))
+    _, known.columns = yield from side_by_side(ask(node, ReadBlocks(tuple(wants))), _columns(node, known))
     judged = yield from _judge(node, known)
     if (beyond := rule.beyond_candidates(judged)) is not None:
         return beyond
@@ -293,6 +308,16 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
         return found
     yield from record(node, matched=len(found.matched), candidates=len(judged.undecided))
     return (yield from _spelled(node, known, found.groups, more=found.more))
+
+
+def _columns(node: GroupsBySets, known: _Known) -> Steps[Columns]:
+    """The columns of the fields that are measured."""
+    fields = known.plan.columns
+    if not fields:
+        return {}
+    scan = ColumnScan(fields=fields, estimate=Estimate(len(fields) * units_of_a_column(known.issues)))
+    yield from record(node, chosen=scan)
+    return (yield from columns_of(scan, known.issues))
 
 
 class _First(NamedTuple):
@@ -447,10 +472,12 @@ def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool)
     groups: dict[GroupPlace, Group] = {}
     for one in found:
         if one.several:
-            _separate(known.plan.divisions, known.documents, one, groups)
+            for group, members in _separated(known.plan.divisions, known.documents, one):
+                groups[group.place] = group
+                group.numbers = known.numbers(members)
         else:
             values = _shown(known.plan.divisions, None if one.spelled else speller(one), one)
-            groups[one.place] = Group(one.place, values, [], one.size)
+            groups[one.place] = Group(one.place, values, one.size, known.numbers(one.members))
     return Found([groups[place] for place in sorted(groups)], more)
 
 
@@ -481,13 +508,11 @@ def _shown(divisions: Sequence[Division], speller: Item | None, group: Combined)
     ]
 
 
-def _separate(
-    divisions: Sequence[Division],
-    documents: Mapping[int, Item],
-    group: Combined,
-    found: dict[GroupPlace, Group],
-) -> None:
-    """Put the issues of a group into the groups of their whole texts."""
+def _separated(
+    divisions: Sequence[Division], documents: Mapping[int, Item], group: Combined
+) -> Iterable[tuple[Group, BitMap]]:
+    """Return the groups of the whole texts of a group's issues, each with its issues."""
+    found: dict[GroupPlace, tuple[Group, BitMap]] = {}
     for num in group.members:
         document = documents.get(num)
         if document is None or not _belongs(divisions, document, group):
@@ -497,4 +522,7 @@ def _separate(
             for division, label in zip(divisions, group.labels, strict=True)
         ]
         place = tuple(one.order for one in members)
-        found.setdefault(place, Group(place, [one.shown for one in members], [])).count += 1
+        separate, issues = found.setdefault(place, (Group(place, [one.shown for one in members]), BitMap()))
+        separate.count += 1
+        issues.add(num)
+    return found.values()

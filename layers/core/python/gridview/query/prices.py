@@ -8,3 +8,6 @@ ENTRY = 0.02
 
 LISTED = 0.125
 """A document of about 1 KB that a Query reads among others."""
+
+COLUMN_PAGE = 0.12
+"""A page of 256 numbers of 24 bits that a Query reads among others."""

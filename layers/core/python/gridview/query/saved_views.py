@@ -23,10 +23,10 @@ from gridview.query.grid_request import (
 from gridview.query.group_filter import exactly
 from gridview.query.group_request import MAX_FIELDS as MAX_GROUP_KEYS
 from gridview.query.group_request import GroupInput, dimension
+from gridview.query.number_functions import OF_NUMBERS, Function
 from gridview.query.operators import OPERATORS, Operand
 from gridview.query.predicates import NUMBER, parse_filter
 from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
-from gridview.query.summary_request import OF_NUMBERS, Function
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM, Field, FieldType, UnknownOption
 from gridview.schema.formats import value_json

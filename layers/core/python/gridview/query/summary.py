@@ -1,7 +1,8 @@
 """Carries out a summary of fields, by the blocks of their orders or by documents. Pure.
 
-- FromBlocks: the sizes of blocks, or their sets intersected with the filter's. Functions of values use the bodies in as
-  many blocks as needed: by sets, by sort entries, or by documents if these cost less.
+- FromIndex: numbers from columns, or over all issues from totals and the ends of orders. Of other fields, the sizes of
+  blocks, or their sets intersected with the filter's. Functions of values use the bodies in as many blocks as needed: by
+  sets, by sort entries, or by documents if these cost less.
 - FromDocuments: the documents of all issues that may match. For fields without an index, and if few match.
 
 Finally, documents give the spelling of the least and the greatest of texts, and distinguish texts that begin alike.
@@ -19,11 +20,22 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.column_scan import (
+    Columns,
+    ColumnScan,
+    TotalScan,
+    columns_of,
+    kept_columns,
+    of_all_issues,
+    units_of_a_column,
+)
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of
+from gridview.query.number_functions import SomeNumbers
+from gridview.query.order_ends import end_of, not_empty
 from gridview.query.page import projection
-from gridview.query.plan import Choice, DirectoryScan, Said
-from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record
+from gridview.query.plan import Choice, DirectoryScan, Estimate, Said
+from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record, side_by_side
 from gridview.query.summary_columns import (
     Column,
     ColumnValues,
@@ -34,20 +46,24 @@ from gridview.query.summary_request import (
     FieldAnswer,
     FieldSummary,
     SummaryQuery,
+    of_numbers,
     of_values,
 )
+from gridview.schema.fields import Field
 from gridview.view.block_reads import Want
-from gridview.view.reads import Listed, ReadBlocks, ReadDocuments, ReadRange, Snapshot, further
+from gridview.view.reads import ReadBlocks, ReadDocuments, Snapshot
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FromBlocks(Said):
-    """A summary from the blocks of the orders of `fields`."""
+class FromIndex(Said):
+    """A summary by the index: number fields by their columns, and `fields`, the others, by the blocks of their orders."""
 
     fields: tuple[str, ...]
 
     def said(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""
+        if not self.fields:
+            return "Count the issues by the index."
         took = [
             *([f"the sort entries of {facts['entries']:,} of them"] if facts["entries"] else []),
             *([f"{facts['documents']:,} documents"] if facts["documents"] else []),
@@ -71,7 +87,7 @@ class FromDocuments(Said):
         )
 
 
-SummaryWay = FromBlocks | FromDocuments
+SummaryWay = FromIndex | FromDocuments
 
 
 class Statistics(NamedTuple):
@@ -79,6 +95,7 @@ class Statistics(NamedTuple):
 
     - `matching`: how many issues may match, by an estimate until sets show which (`maybe`).
     - `blocks`: how many blocks are read of the fields.
+    - `columns`: the read units of the columns that are not kept from earlier requests.
     - `plain`: how many of these have their values only in sort entries.
     - `without`: the fields that no index has.
     - `undecided`: how many issues only documents can decide.
@@ -90,6 +107,7 @@ class Statistics(NamedTuple):
     blocks: int
     plain: int
     without: tuple[FieldSummary, ...]
+    columns: float = 0.0
     undecided: int = 0
     maybe: BitMap | None = None
     by_documents: bool = False
@@ -110,12 +128,28 @@ class SummaryChoices(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Summarize(Choice):
-    """A summary of fields over the issues that match a filter."""
+    """A summary of fields over the issues that match a filter.
+
+    `totals`: number fields without a filter, which may need no more. `columns`: the fields that have columns.
+    """
 
     query: SummaryQuery
     selection: Selection
     directories: DirectoryScan
+    totals: TotalScan | None
+    columns: tuple[Field, ...]
     rule: SummaryChoices
+
+    @property
+    def by_blocks(self) -> list[FieldSummary]:
+        """The fields that blocks answer."""
+        numbers = {field.id for field in self.columns}
+        asked = self.query.summaries
+        return [one for one in asked if one.field.id not in numbers and is_answered_by_blocks(one)]
+
+    def summary_of(self, field: Field) -> FieldSummary:
+        """What is asked of a field."""
+        return next(one for one in self.query.summaries if one.field.id == field.id)
 
 
 class Summary(NamedTuple):
@@ -131,51 +165,103 @@ class Summary(NamedTuple):
 
 def run(plan: Summarize) -> Steps[Summary]:
     """Return the summary; the rule refuses a request beyond its budgets."""
-    query = plan.query
-    indexed = [one for one in query.summaries if is_answered_by_blocks(one)]
-    snapshot = yield from ask_directories(plan.directories)
+    snapshot, numbers = yield from side_by_side(ask_directories(plan.directories), _totals(plan))
     directories = {family: snapshot.directory(family) for family in plan.directories.families}
-    columns = [Column(one, directories) for one in indexed]
-    known = _known(plan, directories, columns)
+    issues = directories[NUMBERS].total
+    columns = [Column(one, directories) for one in plan.by_blocks]
+    known = yield from _known(plan, directories, columns, numbers)
     way = plan.rule.way(known)
     judged = None
-    if query.filter is not None or isinstance(way, FromDocuments):
+    if plan.query.filter is not None or isinstance(way, FromDocuments):
         way, judged = yield from _judge(plan, way, known, snapshot, columns)
     yield from record(plan, chosen=way)
     if isinstance(way, FromDocuments):
-        maybe = BitMap() if judged is None else judged.maybe
-        matched, answers = yield from _from_documents(query, way, maybe)
+        matched, answers = yield from _from_documents(
+            plan.query, way, BitMap() if judged is None else judged.maybe
+        )
     elif judged is None:
-        matched, answers = yield from _from_all(plan, way, snapshot, columns, directories[NUMBERS].total)
+        matched, answers = yield from _from_all(plan, way, snapshot, columns, issues)
+        answers += yield from _numbers_of_all(plan, way, numbers, issues)
     else:
-        matched, answers = yield from _from_matches(plan, way, snapshot, columns, judged)
-    return Summary(matched, answers, directories[NUMBERS].total)
+        matching, answers = yield from _from_matches(plan, way, snapshot, columns, judged)
+        matched = len(matching)
+        answers += yield from _numbers_of_matches(plan, way, matching, issues)
+    by_field = {one.field.id: one for one in answers}
+    return Summary(matched, [by_field[one.field.id] for one in plan.query.summaries], issues)
+
+
+def _totals(plan: Summarize) -> Steps[dict[str, SomeNumbers]]:
+    """The numbers of all issues in fields whose functions take no column that must be read."""
+    if plan.totals is None:
+        return {}
+    return (yield from of_all_issues(plan.totals))
+
+
+def _numbers_of_all(
+    plan: Summarize, node: FromIndex, known: Mapping[str, SomeNumbers], issues: int
+) -> Steps[list[FieldAnswer]]:
+    """Answer the number fields without a filter; the fields that are not known by totals take their columns."""
+    further = yield from _columns(node, [field for field in plan.columns if field.id not in known], issues)
+    numbers = {**known, **{name: column.all for name, column in further.items()}}
+    return [of_numbers(plan.summary_of(field), numbers[field.id], issues) for field in plan.columns]
+
+
+def _numbers_of_matches(
+    plan: Summarize, node: FromIndex, matching: BitMap, issues: int
+) -> Steps[list[FieldAnswer]]:
+    """Answer the number fields with a filter: the numbers of the matching issues in their columns."""
+    columns = yield from _columns(node, plan.columns, issues)
+    return [
+        of_numbers(plan.summary_of(field), columns[field.id].among(matching), len(matching))
+        for field in plan.columns
+    ]
+
+
+def _columns(node: FromIndex, fields: Sequence[Field], issues: int) -> Steps[Columns]:
+    """The columns of fields: one round, if any must be read."""
+    if not fields:
+        return {}
+    scan = ColumnScan(fields=tuple(fields), estimate=Estimate(len(fields) * units_of_a_column(issues)))
+    yield from record(node, chosen=scan)
+    return (yield from columns_of(scan, issues))
 
 
 def _judge(
     plan: Summarize, way: SummaryWay, known: Statistics, snapshot: Snapshot, columns: Sequence[Column]
 ) -> Steps[tuple[SummaryWay, Judged]]:
     """Return how to continue, and which issues match by sets. The sets of the fields are read with those of the filter."""
-    wants = plan.selection.wants(known.directories)
-    if isinstance(way, FromBlocks):
-        wants += _sets_of(columns)
-    yield from ask(way, ReadBlocks(tuple(wants)))
+    issues = known.directories[NUMBERS].total
+    sets = plan.selection.wants(known.directories)
+    if isinstance(way, FromIndex):
+        yield from side_by_side(
+            ask(way, ReadBlocks((*sets, *_sets_of(columns)))), _columns(way, plan.columns, issues)
+        )
+    else:
+        yield from ask(way, ReadBlocks(tuple(sets)))
     judged = plan.selection.evaluate(known.directories, snapshot)
     further = plan.rule.way(
         known._replace(
             matching=len(judged.maybe),
             maybe=judged.maybe,
             undecided=len(judged.undecided),
+            columns=0.0 if isinstance(way, FromIndex) else known.columns,
             by_documents=isinstance(way, FromDocuments),
         )
     )
-    if isinstance(further, FromBlocks) and isinstance(way, FromDocuments):
-        yield from ask(further, ReadBlocks(tuple(_sets_of(columns))))
-    return (way if type(further) is FromBlocks and isinstance(way, FromBlocks) else further), judged
+    if isinstance(further, FromIndex) and isinstance(way, FromDocuments):
+        yield from side_by_side(
+            ask(further, ReadBlocks(tuple(_sets_of(columns)))), _columns(further, plan.columns, issues)
+        )
+    return (way if type(further) is FromIndex and isinstance(way, FromIndex) else further), judged
 
 
-def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Sequence[Column]) -> Statistics:
-    total_ = directories[NUMBERS].total
+def _known(
+    plan: Summarize,
+    directories: Mapping[str, Directory],
+    columns: Sequence[Column],
+    numbers: Mapping[str, SomeNumbers],
+) -> Steps[Statistics]:
+    issues = directories[NUMBERS].total
     filtered = plan.query.filter is not None
     needed = [(column, column.needed_of_all()) for column in columns if not column.numbered]
     plain = sum(is_plain(entry) for _, entries in needed for entry in entries)
@@ -183,12 +269,15 @@ def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Seque
         blocks = len({(one.family, one.entry) for one in _sets_of(columns)})
     else:
         blocks = sum(entry.body is None for _, entries in needed for entry in entries)
+    unknown = [field for field in plan.columns if field.id not in numbers]
+    kept = yield from kept_columns(plan, unknown)
     return Statistics(
         directories=directories,
-        matching=plan.selection.estimate(directories) if filtered else total_,
+        matching=plan.selection.estimate(directories) if filtered else issues,
         blocks=blocks,
         plain=plain,
         without=tuple(one for one in plan.query.summaries if not is_answered_by_blocks(one)),
+        columns=(len(unknown) - len(kept)) * units_of_a_column(issues),
     )
 
 
@@ -224,17 +313,17 @@ def _from_documents(query: SummaryQuery, node: FromDocuments, maybe: BitMap) -> 
 
 
 def _from_all(
-    plan: Summarize, node: FromBlocks, snapshot: Snapshot, columns: Sequence[Column], issues: int
+    plan: Summarize, node: FromIndex, snapshot: Snapshot, columns: Sequence[Column], issues: int
 ) -> _Answer:
     """Answer without a filter: the sizes of blocks count, and only the needed bodies are read."""
     wants = [want for column in columns for want in column.wants_of_all()]
     ends = [(column, end) for column in columns for end in column.ends_of_all()]
-    first = [ReadRange(column.family, None, end == "min", 1, ()) for column, end in ends]
+    first = [end_of(column.family, first=end == "min") for column, end in ends]
     asked = [Ask(node, read) for read in first]
     if wants:
         asked.append(Ask(node, ReadBlocks(tuple(wants))))
     answers = yield from ask_all(asked)
-    pages = yield from _not_empty(node, first, answers)
+    pages = yield from not_empty(node, first, answers[: len(first)])
     yield from record(node, entries=len(ends) + sum(one.keys is not None for one in wants))
     answered = []
     for column in columns:
@@ -248,32 +337,14 @@ def _from_all(
     return (yield from _answers(plan, node, answered, {}, issues))
 
 
-def _not_empty(
-    node: FromBlocks, reads: Sequence[ReadRange], pages: Sequence[Listed]
-) -> Steps[Sequence[Listed]]:
-    """Return the first sort entries of each end: reads more if recent changes have taken out all that were read."""
-    reads, pages = list(reads), list(pages[: len(reads)])
-    while True:
-        onward = {
-            at: further(read, page.last)
-            for at, (read, page) in enumerate(zip(reads, pages, strict=True))
-            if not page.items and page.last is not None
-        }
-        if not onward:
-            return pages
-        answers = yield from ask_all([Ask(node, read) for read in onward.values()])
-        for (at, read), page in zip(onward.items(), answers, strict=True):
-            reads[at], pages[at] = read, page
-
-
 def _from_matches(
     plan: Summarize,
-    node: FromBlocks,
+    node: FromIndex,
     snapshot: Snapshot,
     columns: Sequence[Column],
     judged: Judged,
-) -> _Answer:
-    """Answer with a filter: the matching issues are intersected with the sets of the fields."""
+) -> Steps[tuple[BitMap, list[FieldAnswer]]]:
+    """Return which issues match, and the answers with a filter: the matching issues are intersected with the sets of the fields."""
     answered = [ColumnValues(column) for column in columns]
     pieces = [piece for one in answered for piece in one.add_matches(snapshot, judged)]
     by_entries = plan.rule.by_entries(pieces, judged.undecided)
@@ -296,7 +367,8 @@ def _from_matches(
     matched = judged.sure | _passing(plan.query, judged.undecided, documents)
     for found in answered:
         found.keep(matched)
-    return (yield from _answers(plan, node, answered, documents, len(matched)))
+    _, answers = yield from _answers(plan, node, answered, documents, len(matched))
+    return matched, answers
 
 
 def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Item]) -> BitMap:
@@ -308,7 +380,7 @@ def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Ite
 
 def _answers(
     plan: Summarize,
-    node: FromBlocks,
+    node: FromIndex,
     answered: Sequence[ColumnValues],
     documents: Mapping[int, Item],
     matched: int,

@@ -1,8 +1,7 @@
-"""The fields of a summary over the blocks of their orders: which blocks the functions need, and their values. Pure."""
+"""The fields of a summary that have no column, over the blocks of their orders: needed blocks, and values. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -22,15 +21,13 @@ from gridview.query.group_blocks import (
     stored_value,
     valued_family,
 )
+from gridview.query.number_functions import OF_NUMBERS, Function, IssueNumbers, value_of
 from gridview.query.operators import body as body_of_value
 from gridview.query.summary_request import (
     FieldAnswer,
     FieldSummary,
-    Function,
     end,
     parts,
-    shown_number,
-    total,
 )
 from gridview.schema.fields import NUM, FieldType
 from gridview.schema.formats import value_json
@@ -41,7 +38,7 @@ _SPELLINGS = 8
 """Issues that are read for the spelling of a value, if the first one has another value by now."""
 
 ENDS = frozenset[Function](("min", "max"))
-OF_VALUES = ENDS | frozenset[Function](("distinct", "sum", "avg"))
+OF_VALUES = ENDS | OF_NUMBERS | frozenset[Function](("distinct",))
 """The functions that need more than the number of issues."""
 
 Needed = dict[Entry, frozenset[Function]]
@@ -309,22 +306,13 @@ class ColumnValues:
         if function == "empty":
             return matched - self.count
         if self.column.numbered:
-            return self._of_numbers(function)
+            if function == "distinct":
+                return self.count
+            return value_of(function, IssueNumbers(self.numbers), matched)
         if function == "distinct":
             return len(list(self.options)) if self.column.takes_options else self._distinct(documents)
         every = list(self.bodies)
-        if function in ENDS:
-            return self._end(self._ends(every)[function], function, documents) if every else None
-        counted = ((Decimal(self.column.value_of(body)), self.bodies.size(body)) for body in every)
-        return shown_number(function, total(counted), self.count)
-
-    def _of_numbers(self, function: Function) -> Any:
-        match function:
-            case "distinct":
-                return self.count
-            case "min" | "max":
-                return None if not self.numbers else getattr(self.numbers, function)()
-        return shown_number(function, Decimal(sum(self.numbers)), self.count)
+        return self._end(self._ends(every)[function], function, documents) if every else None
 
     def _ends(self, every: Sequence[str]) -> dict[Function, str]:
         ends: dict[Function, str] = {"min": every[0], "max": every[-1]} if every else {}

@@ -6,12 +6,12 @@ value is that of the first issue in the field's order, the greatest that of the 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import Field as ModelField
 
 from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
+from gridview.query.number_functions import OF_NUMBERS, Function, SomeNumbers, listed, value_of
 from gridview.query.operators import body, identity
 from gridview.query.predicates import NUMBER, Filter
 from gridview.schema.catalog import Catalog
@@ -21,14 +21,6 @@ from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel
 
 MAX_FIELDS = 50
-
-_EXACT = Context(prec=400)
-"""Holds the sum of a million numbers digit for digit: from 1E+132 down to 1E-167."""
-_ROUNDED = Context(prec=38)
-"""An average has as many digits as a number may have."""
-
-Function = Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
-OF_NUMBERS = frozenset(("sum", "avg"))
 
 
 class FieldFunctions(RequestModel):
@@ -96,19 +88,6 @@ class FieldAnswer(NamedTuple):
     values: dict[str, Any]
 
 
-def total(counted: Iterable[tuple[Decimal, int]]) -> Decimal:
-    """Return the exact sum of numbers, each with its count."""
-    found = Decimal(0)
-    for number, count in counted:
-        found = _EXACT.add(found, _EXACT.multiply(number, Decimal(count)))
-    return found
-
-
-def average(sum_: Decimal, count: int) -> Decimal:
-    """Return the mean of numbers with this sum."""
-    return _ROUNDED.divide(sum_, Decimal(count))
-
-
 def _rank(field: Field, value: Any) -> tuple[str, str]:
     """The rank of a stored value among those of its field."""
     whole = str(identity(field, value)) if field.type is FieldType.TEXT else ""
@@ -130,8 +109,10 @@ def parts(field: Field, value: Any) -> Iterable[Any]:
 def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> FieldAnswer:
     """Return the functions of a field's values, in number order of their issues; `matched`: the number of issues."""
     field = asked.field
+    if field.type is FieldType.NUMBER:
+        return of_numbers(asked, listed(values), matched)
 
-    def value_of(function: Function) -> Any:
+    def function_of(function: Function) -> Any:
         match function:
             case "count":
                 return len(values)
@@ -139,21 +120,16 @@ def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> Field
                 return matched - len(values)
             case "distinct":
                 return len({one for value in values for one in parts(field, value)})
-            case "min" | "max":
-                if not values:
-                    return None
-                return value_json(field, end(field, function, values))
-        sum_ = total((Decimal(value), 1) for value in values)
-        return shown_number(function, sum_, len(values))
+        return value_json(field, end(field, function, values)) if values else None
 
-    return FieldAnswer(field, {function: value_of(function) for function in asked.functions})
+    return FieldAnswer(field, {function: function_of(function) for function in asked.functions})
 
 
-def shown_number(function: Function, sum_: Decimal, count: int) -> Decimal | None:
-    """Return the sum or the average, as it is shown; None if there are no numbers."""
-    if not count:
-        return None
-    return sum_ if function == "sum" else average(sum_, count)
+def of_numbers(asked: FieldSummary, numbers: SomeNumbers, matched: int) -> FieldAnswer:
+    """Return the functions of a number field's numbers; `matched`: the number of issues."""
+    return FieldAnswer(
+        asked.field, {function: value_of(function, numbers, matched) for function in asked.functions}
+    )
 
 
 def summary_json(matched: int, summaries: Iterable[FieldAnswer]) -> dict[str, Any]:
