@@ -706,7 +706,9 @@ def call_summary(call: Attempted) -> str:
         facts.append("removed")
     if keys.SORT in item and "revision" in item:
         facts.append(f"sort {item[keys.SORT]!r}")
-    if "write_id" in item:
+    if "numbers" in item:
+        facts.append(f"page at {item['position']}, {item['write_id']}")
+    elif "write_id" in item:
         facts.append(
             f"from {item[keys.SORT]!r} to {item.get('upper')!r}, size {item['size']}, {item['write_id']}"
         )

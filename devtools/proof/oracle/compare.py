@@ -400,7 +400,7 @@ def summary_expected(loaded: Loaded, body: Json) -> Json:
             one[function] = (
                 None if value is None else _canonical(loaded, name, loaded.project.types[name], value)
             )
-        for function in {"sum", "avg"} & one.keys():
+        for function in {"sum", "avg", "median"} & one.keys():
             one[function] = _number(one[function])
     return found
 

@@ -47,15 +47,12 @@ def _of_groups(project: Project, oracle: Oracle, body: Json, budgets: Mapping[st
     unknown = partial(undecidable, project)
     if oracle.possible(body, unknown) <= budgets["query.aggregate_planner.MAX_DOCUMENTS"]:
         return
-    if body["aggregates"]:
-        yield "aggregates of more issues than may be read"
+    if {one["field"] for one in body["aggregates"]} & project.unindexed:
+        yield "aggregates of a field without an index"
     if {one if isinstance(one, str) else one["field"] for one in body["by"]} & project.unindexed:
         yield "groups by a field without an index"
     if oracle.undecided(body, unknown) > budgets["query.planner.CANDIDATES"]:
         yield _UNDECIDED
-
-
-_OF_VALUES = frozenset(("distinct", "sum", "avg"))
 
 
 def _of_summary(project: Project, oracle: Oracle, body: Json, budgets: Mapping[str, int]) -> Iterator[str]:
@@ -68,8 +65,8 @@ def _of_summary(project: Project, oracle: Oracle, body: Json, budgets: Mapping[s
         yield _UNDECIDED
     for one in body["fields"]:
         kind, functions = project.types[one["field"]], {*one["functions"]}
-        if functions & _OF_VALUES and kind not in ("bool", "enum", "multi_enum"):
-            yield "distinct values or sums of more issues than may be read"
+        if "distinct" in functions and kind not in ("bool", "enum", "multi_enum", "number"):
+            yield "distinct values of more issues than may be read"
         if functions & {"min", "max"} and kind == "text":
             yield "texts that begin alike of more issues than may be read"
 

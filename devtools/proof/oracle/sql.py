@@ -93,7 +93,17 @@ def _sum(numbers: Iterable[Decimal]) -> str:
 
 
 def _avg(numbers: list[Decimal]) -> str:
-    mean = sum(map(Fraction, numbers), Fraction(0)) / len(numbers)
+    return _rounded(sum(map(Fraction, numbers), Fraction(0)) / len(numbers))
+
+
+def _median(numbers: list[Decimal]) -> str:
+    exact = sorted(map(Fraction, numbers))
+    low, high = exact[(len(exact) - 1) // 2], exact[len(exact) // 2]
+    return _rounded((low + high) / 2) if low != high else _decimal(low)
+
+
+def _rounded(mean: Fraction) -> str:
+    """A number to as many digits as a number may have."""
     if not mean:
         return "0"
     exponent = len(str(abs(mean.numerator))) - len(str(mean.denominator))
@@ -108,6 +118,19 @@ def _decimal(exact: Fraction) -> str:
     return f"{int(exact * 10**places)}E-{places}"
 
 
+_EXACT = {"sum": _sum, "avg": _avg, "median": _median, "min": min, "max": max}
+
+
+def _aggregate(name: str, function: str) -> str:
+    """The SQL of a function of a field's numbers."""
+    counts = {
+        "count": f'count("v_{name}")',
+        "empty": f'count(*) - count("v_{name}")',
+        "distinct": f'count(DISTINCT "e_{name}")',
+    }
+    return counts.get(function) or f'exact_{function}("v_{name}")'
+
+
 class Oracle:
     """A project in SQLite."""
 
@@ -116,7 +139,7 @@ class Oracle:
         self._types = project.types
         self._db = sqlite3.connect(":memory:")
         self._db.create_function("local_period", 3, local_period, deterministic=True)
-        for name, finish in {"sum": _sum, "avg": _avg, "min": min, "max": max}.items():
+        for name, finish in _EXACT.items():
             self._db.create_aggregate(
                 f"exact_{name}",
                 1,
@@ -222,7 +245,7 @@ class Oracle:
                 orders += [f'"o_{name}"', f'"e_{name}"']
                 equals.append(f'"e_{name}"')
                 shown.append(f'"v_{name}"')
-        aggregates = [f'exact_{one["function"]}("v_{one["field"]}")' for one in body["aggregates"]]
+        aggregates = [_aggregate(one["field"], one["function"]) for one in body["aggregates"]]
         selected = ", ".join(["min(issue.n)", "count(*)", *shown, *aggregates])
         order = ", ".join(f"{one} IS NULL, {one}" for one in orders)
         found = self._db.execute(
@@ -258,8 +281,7 @@ class Oracle:
             "count": f'count("e_{name}")',
             "empty": f'count(*) - count("e_{name}")',
             "distinct": f'count(DISTINCT "e_{name}")',
-            "sum": f'exact_sum("v_{name}")',
-            "avg": f'exact_avg("v_{name}")',
+            **{one: _aggregate(name, one) for one in ("sum", "avg", "median")},
         }
         source = "issue"
         if function == "distinct" and self._types[name] == "multi_enum":

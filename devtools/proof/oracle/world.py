@@ -268,7 +268,7 @@ def question(random: Random, project: Project) -> Question:
         body["limit"] = random.choice((1, 5, 500))
         numbers = [name for name, type_ in project.types.items() if type_ == "number"]
         body["aggregates"] = [
-            {"field": random.choice(numbers), "function": random.choice(("sum", "min", "max", "avg"))}
+            {"field": random.choice(numbers), "function": random.choice((*_FUNCTIONS, *_OF_NUMBERS))}
             for _ in range(random.randint(0, 3))
         ]
         return Question(kind, body)
@@ -311,6 +311,7 @@ def _by(random: Random, project: Project) -> Any:
 
 
 _FUNCTIONS = ("count", "empty", "distinct", "min", "max")
+_OF_NUMBERS = ("median", "sum", "avg")
 
 
 def _fields(random: Random, project: Project) -> list[Json]:
@@ -319,7 +320,7 @@ def _fields(random: Random, project: Project) -> list[Json]:
     indexed = [name for name in names if name not in project.unindexed] or ["num"]
     chosen = names if random.random() < _REFUSED else indexed
     functions = {
-        name: (*_FUNCTIONS, "sum", "avg") if project.types[name] == "number" else _FUNCTIONS
+        name: (*_FUNCTIONS, *_OF_NUMBERS) if project.types[name] == "number" else _FUNCTIONS
         for name in chosen
     }
     return [

@@ -168,6 +168,7 @@ def test_a_write_whose_answer_was_lost_is_known_for_its_own(table: MemoryTable) 
 def test_totals_are_exact() -> None:
     vast = Total(1, Decimal("9E+125")).plus(Total(1, Decimal("1E-130")))
     assert vast.minus(Total(1, Decimal("9E+125"))) == Total(1, Decimal("1E-130"))
+    assert Total().minus(vast).plus(vast) == Total()
 
 
 def test_an_interrupted_removal_goes_on_and_leaves_other_columns(table: MemoryTable) -> None:

@@ -288,19 +288,32 @@ def test_issues_under_a_rank_of_several_options_are_grouped_by_their_documents(s
     assert state_too[2].rounds <= MAX_ROUNDS
 
 
-def test_aggregates_take_the_documents_and_have_their_limit(
+def test_aggregates_of_indexed_numbers_take_no_documents(
     small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num}) for num in range(1, 31))
-    total = {"by": ["state"], "aggregates": [{"field": "cost", "function": "sum"}]}
-    some = {"filter": {"field": "cost", "op": "lte", "value": 10}}
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 0)
+    body = {"by": ["state"], "aggregates": [{"field": name, "function": "sum"} for name in ("cost", "num")]}
+    answered = grouped_counts(loaded.context(), group_request.resolve(loaded.catalog, body), CURSORS)
+    (group,) = json.loads(dumps(answered.body["groups"]))
+    assert [one["value"] for one in group["aggregates"]] == [465, 465]
+
+
+def test_aggregates_without_an_index_take_the_documents_and_have_their_limit(
+    small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = Loaded([{"id": "bare", "name": "Bare", "type": "number", "indexed": False}])
+    loaded.fill(loaded.issue(num, fields={"bare": num}) for num in range(1, 31))
+    total = {"by": ["state"], "aggregates": [{"field": "bare", "function": "sum"}]}
+    some = {"filter": {"field": "num", "op": "lte", "value": 10}}
     monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 10)
     assert loaded.groups(**total, **some) == [("open", 10)]
-    more = {"filter": {"field": "cost", "op": "lte", "value": 11}}
+    more = {"filter": {"field": "num", "op": "lte", "value": 11}}
     for body, count in ((total, 30), ({**total, **more}, 11)):
         with pytest.raises(
-            QueryTooExpensive, match=f"{count} issues would have to be read.*aggregates are exact"
+            QueryTooExpensive,
+            match=f"{count} issues would have to be read.*bare is not indexed.*attributes/bare",
         ):
             loaded.ask(**body)
     assert loaded.groups(by=["state"], **more) == [("open", 11)]

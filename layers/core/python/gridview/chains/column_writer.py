@@ -44,7 +44,7 @@ class Total:
 
     def minus(self, other: "Total") -> "Total":
         """Return the difference from another."""
-        return Total(self.count - other.count, exact_sum((self.sum, -other.sum)))
+        return Total(self.count - other.count, exact_sum((self.sum, other.sum.copy_negate())))
 
 
 def total_of(pages: Iterable[Slices]) -> Total:
