@@ -338,12 +338,16 @@ def _number(given: Any) -> Decimal | None:
 def _shown_kind(loaded: Loaded, by: Any) -> str:
     if isinstance(by, str):
         return loaded.project.types[by]
+    if "bins" in by or "width" in by:
+        return "range"
     return "period" if "unit" in by else loaded.project.types[by["field"]]
 
 
 def _group_value(kind: str, value: Any) -> Any:
     if value is None:
         return None
+    if kind == "range":
+        return _number(value["from"]), _number(value["to"])
     if kind == "number":
         return _number(value)
     return micros(value) if kind == "datetime" else value
@@ -352,6 +356,8 @@ def _group_value(kind: str, value: Any) -> Any:
 def _expected_value(kind: str, value: Any) -> Any:
     if value is None:
         return None
+    if kind == "range":
+        return tuple(_number(one or None) for one in value.split(" "))
     return _number(value) if kind == "number" else bool(value) if kind == "bool" else value
 
 

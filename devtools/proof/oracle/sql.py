@@ -4,6 +4,7 @@ nowhere else.
 Each value has two stored forms: `o_` compares as the order of the field does, `e_` is equal exactly for equal values.
 """
 
+import json
 import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +19,7 @@ from devtools.proof.oracle.world import Json, Project
 
 _TEXT_CHARACTERS = 240
 _SCALE = 10**170
-_ABOVE_ZERO = 10**127
+_ABOVE_ZERO = 10**128
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CYCLE_DAYS = 146_097
 """Days of 400 years, after which the calendar repeats itself."""
@@ -71,6 +72,27 @@ def local_period(instant: int, zone: str, unit: str) -> str:
     }[unit]
 
 
+def number_range(number: str, ranges: str) -> str:
+    """The range of a number among `bins` or those of a `width` (JSON): where it begins and ends, as decimals or nothing."""
+    exact, asked = Fraction(Decimal(number)), json.loads(ranges)
+    if "width" in asked:
+        width = Fraction(Decimal(asked["width"]))
+        begin = exact // width * width
+        return f"{_decimal(begin)} {_decimal(begin + width)}"
+    bounds = asked["bins"]
+    begins = [one for one in bounds if Fraction(Decimal(one)) <= exact]
+    ends = [one for one in bounds if Fraction(Decimal(one)) > exact]
+    return f"{begins[-1] if begins else ''} {ends[0] if ends else ''}"
+
+
+def range_place(number: str | None, ranges: str) -> str | None:
+    """The place of a number's range among all ranges."""
+    if number is None:
+        return None
+    begin, _ = number_range(number, ranges).split(" ")
+    return fixed_point(begin) if begin else ""
+
+
 class _Aggregate:
     """Exact aggregates of decimal texts, for SQLite."""
 
@@ -121,6 +143,19 @@ def _decimal(exact: Fraction) -> str:
 _EXACT = {"sum": _sum, "avg": _avg, "median": _median, "min": min, "max": max}
 
 
+def _ranges(by: Mapping[str, Any]) -> str:
+    """The ranges of numbers that a field is grouped by, as JSON; nothing without any."""
+    return json.dumps({name: by[name] for name in ("bins", "width") if name in by}) if len(by) > 1 else ""
+
+
+def _in_order(groups: list[Json], order: Mapping[str, Any]) -> list[Json]:
+    """Groups by their counts or by an aggregate: without one last, equal ones as they were."""
+    by, sign = order["by"], -1 if order["direction"] == "desc" else 1
+    values = [one["count"] if by == "count" else one["aggregates"][by] for one in groups]
+    ranked = [(value is None, sign * Fraction(Decimal(value or 0)), at) for at, value in enumerate(values)]
+    return [groups[at] for *_, at in sorted(ranked)]
+
+
 def _aggregate(name: str, function: str) -> str:
     """The SQL of a function of a field's numbers."""
     counts = {
@@ -139,6 +174,8 @@ class Oracle:
         self._types = project.types
         self._db = sqlite3.connect(":memory:")
         self._db.create_function("local_period", 3, local_period, deterministic=True)
+        self._db.create_function("number_range", 2, number_range, deterministic=True)
+        self._db.create_function("range_place", 2, range_place, deterministic=True)
         for name, finish in _EXACT.items():
             self._db.create_aggregate(
                 f"exact_{name}",
@@ -241,6 +278,12 @@ class Oracle:
                 )
                 equals.append(period)
                 shown.append(period)
+            elif ranges := _ranges(by):
+                of_range = f"""CASE WHEN "v_{name}" IS NULL THEN NULL
+                    ELSE number_range("v_{name}", '{ranges}') END"""
+                orders.append(f"range_place(\"v_{name}\", '{ranges}')")
+                equals.append(of_range)
+                shown.append(of_range)
             else:
                 orders += [f'"o_{name}"', f'"e_{name}"']
                 equals.append(f'"e_{name}"')
@@ -253,10 +296,11 @@ class Oracle:
             [*parameters, *values],
         )
         width = len(shown)
-        return [
+        groups: list[Json] = [
             {"count": count, "values": list(rest[:width]), "aggregates": list(rest[width:])}
             for _, count, *rest in found
         ]
+        return groups if "order" not in body else _in_order(groups, body["order"])
 
     def summary(self, body: Mapping[str, Any]) -> Json:
         """How many issues pass, and the functions of their fields."""

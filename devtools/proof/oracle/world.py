@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -271,6 +272,10 @@ def question(random: Random, project: Project) -> Question:
             {"field": random.choice(numbers), "function": random.choice((*_FUNCTIONS, *_OF_NUMBERS))}
             for _ in range(random.randint(0, 3))
         ]
+        ranked = [at for at, one in enumerate(body["aggregates"]) if one["function"] not in _NEVER_RANKED]
+        if random.random() < 0.4:
+            direction = random.choice(("asc", "desc"))
+            body["order"] = {"by": random.choice(("count", *ranked)), "direction": direction}
         return Question(kind, body)
     if kind == "summary":
         body["fields"] = _fields(random, project)
@@ -302,6 +307,8 @@ def _sort(random: Random, project: Project) -> list[Json]:
 
 def _by(random: Random, project: Project) -> Any:
     name, kind = random.choice(list(project.types.items()))
+    if kind == "number" and random.random() < 0.6:
+        return {"field": name, **_ranges(random)}
     if kind not in ("date", "datetime") or random.random() < 0.2:
         return random.choice((name, {"field": name}))
     by: Json = {"field": name, "unit": random.choice(("day", "month", "year"))}
@@ -310,8 +317,18 @@ def _by(random: Random, project: Project) -> Any:
     return by
 
 
+def _ranges(random: Random) -> Json:
+    """Ranges of numbers, by bounds or by a width."""
+    if random.random() < 0.5:
+        drawn = (str(value(random, "number", ())) for _ in range(random.choice((1, 2, 5, 40))))
+        bounds = {Decimal(one): one for one in drawn}
+        return {"bins": [bounds[one] for one in sorted(bounds)]}
+    return {"width": random.choice(("1", "0.5", "7", "100", "1E+120", "3E-30"))}
+
+
 _FUNCTIONS = ("count", "empty", "distinct", "min", "max")
 _OF_NUMBERS = ("median", "sum", "avg")
+_NEVER_RANKED = ("median", "distinct")
 
 
 def _fields(random: Random, project: Project) -> list[Json]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -11,11 +12,11 @@ from devtools.proof.oracle import world
 from gridview.commands import attributes
 from gridview.encoding.json_codec import dumps, loads
 from gridview.encoding.values import parse_datetime
-from gridview.query import counting, group_filter, group_request
+from gridview.query import aggregate_planner, counting, group_filter, group_request
 from gridview.query.counting import grouped_counts
 from gridview.query.predicates import parse_filter
 from gridview.schema.store import Catalogs
-from gridview.support.errors import CursorExpired, InvalidRequest
+from gridview.support.errors import CursorExpired, InvalidRequest, QueryTooExpensive
 from tests.unit.query.test_grouping import ADMIN, CURSORS, PROJECT, SIZES, Loaded, asked, cut
 
 LONG = "x" * 240
@@ -220,3 +221,106 @@ def test_a_page_has_a_group_however_small_an_answer_may_be(monkeypatch: pytest.M
         [[2]],
         [[3]],
     ]
+
+
+def ranked(loaded: Loaded, **body: Any) -> list[Any]:
+    return [(one["values"], one["count"]) for groups in pages(loaded, **body) for one in groups]
+
+
+def costs(*numbers: Any) -> Loaded:
+    loaded = Loaded(
+        [
+            {"id": "cost", "name": "Cost", "type": "number"},
+            {"id": "kind", "name": "Kind", "type": "text"},
+        ]
+    )
+    return loaded.fill(
+        loaded.issue(num, fields={"kind": f"k{num % 5}", **({} if one is None else {"cost": one})})
+        for num, one in enumerate(numbers, 1)
+    )
+
+
+def test_bins_begin_at_their_bounds_and_are_open_at_both_ends() -> None:
+    loaded = costs("-0.5", 0, "99.99", 100, 1000, "1E+125", None)
+    body = {"by": [{"field": "cost", "bins": [0, 100, 1000]}]}
+    assert ranked(loaded, **body) == [
+        ([{"from": None, "to": 0}], 1),
+        ([{"from": 0, "to": 100}], 2),
+        ([{"from": 100, "to": 1000}], 1),
+        ([{"from": 1000, "to": None}], 2),
+        ([None], 1),
+    ]
+    filters = [one["filter"] for groups in pages(loaded, **body) for one in groups]
+    assert filters[:2] == [
+        {"field": "cost", "op": "lt", "value": 0},
+        {"and": [{"field": "cost", "op": "gte", "value": 0}, {"field": "cost", "op": "lt", "value": 100}]},
+    ]
+
+
+def test_ranges_of_a_width_are_floored_and_only_those_with_issues_are_listed() -> None:
+    loaded = costs("-0.1", "0.2", "0.29", "7.5")
+    assert ranked(loaded, by=[{"field": "cost", "width": "0.1"}]) == [
+        ([{"from": Decimal("-0.1"), "to": 0}], 1),
+        ([{"from": Decimal("0.2"), "to": Decimal("0.3")}], 2),
+        ([{"from": Decimal("7.5"), "to": Decimal("7.6")}], 1),
+    ]
+    assert ranked(loaded, by=[{"field": "num", "width": 3}]) == [
+        ([{"from": 0, "to": 3}], 2),
+        ([{"from": 3, "to": 6}], 2),
+    ]
+
+
+def test_a_range_with_bounds_of_too_many_digits_has_no_filter() -> None:
+    (group,) = page(costs("1E+125"), by=[{"field": "cost", "width": 7}])["groups"]
+    assert group["filter"] is None
+    assert group["count"] == 1
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_groups_ordered_by_an_aggregate_have_those_without_last_and_ties_in_the_order_of_the_fields(
+    limit: int,
+) -> None:
+    loaded = costs(5, 1, None, 7, 5, 0, 4, None)  # k1 5+0, k2 1+4, k3 none, k4 7, k0 5
+    body = {"by": ["kind"], "aggregates": [{"field": "cost", "function": "sum"}], "limit": limit}
+    for direction, expected in (("asc", "k0 k1 k2 k4 k3"), ("desc", "k4 k0 k1 k2 k3")):
+        found = ranked(loaded, **body, order={"by": 0, "direction": direction})
+        assert [values[0] for values, _ in found] == expected.split()
+    by_count = ranked(loaded, **body, order={"by": "count", "direction": "desc"})
+    assert by_count == [(["k1"], 2), (["k2"], 2), (["k3"], 2), (["k0"], 1), (["k4"], 1)]
+
+
+def test_more_groups_than_may_be_ordered_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aggregate_planner, "MAX_RANKED", 4)
+    loaded = costs(*range(10))
+    with pytest.raises(QueryTooExpensive, match="more than 4 groups"):
+        page(loaded, by=["kind"], order={"by": "count"})
+    monkeypatch.setattr(aggregate_planner, "MAX_RANKED", 5)
+    assert len(ranked(loaded, by=["kind"], order={"by": "count"})) == 5
+
+
+@pytest.mark.parametrize(
+    ("by", "order", "place"),
+    [
+        ({"field": "cost", "bins": [1, 1]}, None, "by.0.bins"),
+        ({"field": "cost", "bins": []}, None, "by.0.bins"),
+        ({"field": "cost", "bins": list(range(101))}, None, "by.0.bins"),
+        ({"field": "cost", "bins": ["x"]}, None, "by.0.bins.0"),
+        ({"field": "cost", "width": 0}, None, "by.0.width"),
+        ({"field": "cost", "width": 1, "bins": [1]}, None, "by.0.width"),
+        ({"field": "kind", "width": 1}, None, "by.0.width"),
+        ("kind", {"by": 2}, "order.by"),
+        ("kind", {"by": 1}, "order.by"),
+        ("kind", {"by": "sum"}, "order.by"),
+        ("kind", {"by": True}, "order.by"),
+        ("kind", {"by": "count", "direction": "up"}, "order.direction"),
+    ],
+)
+def test_wrong_ranges_and_orders_name_their_place(by: Any, order: Any, place: str) -> None:
+    body = {
+        "by": [by],
+        "aggregates": [{"field": "cost", "function": one} for one in ("sum", "median")],
+        **({} if order is None else {"order": order}),
+    }
+    with pytest.raises(InvalidRequest) as error:
+        group_request.resolve(costs().catalog, body)
+    assert [one.field for one in error.value.errors] == [place]

@@ -144,6 +144,7 @@ def asked(random: Random, loaded: Loaded, project: world.Project) -> dict[str, A
         continue
     if random.random() < 0.7:
         body["aggregates"] = []
+        body.pop("order", None)
     if random.random() < 0.3:
         body.pop("filter", None)
     return body
@@ -185,11 +186,13 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
             )
             assert json.loads(ours) == json.loads(theirs), (seed, body, said)
             assert (found.more or len(found.groups) > query.limit) == (len(expected) > query.limit), body
-            assert context.table.meter.rounds <= MAX_ROUNDS, (seed, body, said)
+            # Texts that begin alike are distinguished before groups are ordered, and the others spelled afterwards.
+            most = MAX_ROUNDS + ("order" in body)
+            assert context.table.meter.rounds <= most, (seed, body, said)
             rounds[context.table.meter.rounds] += 1
             plans.update(kind for line in said for kind in KINDS if kind in line)
     assert plans.keys() == set(KINDS)
-    assert max(rounds) <= MAX_ROUNDS
+    assert max(rounds) <= MAX_ROUNDS + 1
 
 
 KINDS = (

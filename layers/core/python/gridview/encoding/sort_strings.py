@@ -120,11 +120,20 @@ def number(value: Decimal) -> str:
         - `>502123`: 123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
         - `<497876~`: -123: exponent and digits complemented, then a mark that sorts fewer digits after more
     """
+    _, digits, exponent = number_parts(value)
+    if digits and (len(digits) > NUMBER_DIGITS or not NUMBER_MIN_EXPONENT <= exponent <= NUMBER_MAX_EXPONENT):
+        raise ValueError("number out of range")
+    return number_beyond(value)
+
+
+def number_beyond(value: Decimal) -> str:
+    """Return the body that a number would have if it could be stored: it compares like those that can.
+
+    The exponent must be between -500 and 499.
+    """
     negative, digits, exponent = number_parts(value)
     if not digits:
         return "="
-    if len(digits) > NUMBER_DIGITS or not NUMBER_MIN_EXPONENT <= exponent <= NUMBER_MAX_EXPONENT:
-        raise ValueError("number out of range")
     magnitude = f"{_EXPONENT_BIAS + exponent:03d}{digits}"
     return f"<{magnitude.translate(_NINES_COMPLEMENT)}~" if negative else f">{magnitude}"
 

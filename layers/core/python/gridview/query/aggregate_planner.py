@@ -38,6 +38,9 @@ from gridview.schema.generations import IndexNotReady
 MAX_DOCUMENTS = 10_000
 """The most issues that are fetched for one answer: 5,000 read units."""
 
+MAX_RANKED = 10_000
+"""The most groups that are ordered by their counts or by an aggregate."""
+
 MAX_QUERIES = 64
 """The most plain blocks whose sort entries are read for one answer."""
 
@@ -168,6 +171,19 @@ class GroupsRule:
     def in_ranges(self, numbers: BitMap) -> bool:
         """Whether ranges of these issues cost less than one after the other."""
         return reads_ranges(numbers)
+
+    @property
+    def ranked(self) -> int:
+        """Up to 10,000 groups are ordered by their counts or by an aggregate."""
+        return MAX_RANKED
+
+    def check_ranked(self, *, more: bool) -> None:
+        """Raise QueryTooExpensive if there are more groups than may be ordered."""
+        if more:
+            raise refused(
+                f"There are more than {MAX_RANKED:,} groups, and an order by counts or by an aggregate needs all of "
+                "them. Omit the order, group by fewer fields, or use a more selective filter."
+            )
 
     def check_alike(self, issues: int) -> None:
         """Raise QueryTooExpensive for more than 10,000 issues whose texts must be distinguished."""

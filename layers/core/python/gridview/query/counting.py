@@ -1,6 +1,7 @@
 """Answers requests for grouped counts and summaries."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -22,7 +23,9 @@ _CURSOR_VERSION = 1
 
 
 def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -> Answered:
-    """Return `groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes.
+    """Return `groups` in order, and the cursor `next`; at most four rounds, unless the index changes.
+
+    A fifth, if texts that begin alike must be distinguished before groups are ordered by an aggregate or their counts.
 
     Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
     included. Raises QueryTooExpensive if it exceeds its budget, IndexNotReady, CursorExpired, and the errors of `carried_out`.
@@ -33,13 +36,15 @@ def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -
     context = context.holding(before)
     plan = aggregate_planner.groups(catalog, query, reached)
     found, members, shown = carried_out(context, plan, lambda: grouping.run(plan), explain=query.explain)
-    ahead = groups_after(found.groups, reached)
+    ahead = groups_after(query, found.groups, reached)
     fitting = _fitting(query, ahead[: query.limit])
     more = found.more or len(fitting) < len(ahead)
-    end = reached_by(ahead[: len(fitting)], reached) if more else None
+    end = reached_by(query, ahead[: len(fitting)], reached) if more else None
     sealed = None
     if end is not None:
-        payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(context.recent)]
+        without, rank = end.rank
+        place = [end.place, end.shown, without, str(rank)]
+        payload = [_CURSOR_VERSION, query.arrangements, *place, *to_texts(context.recent)]
         sealed = cursors.seal(payload, binding)
     return Answered({"groups": fitting, "more": more, "next": sealed, **members}, shown)
 
@@ -67,8 +72,9 @@ def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reach
             "An index was rebuilt, or its options reordered, since the cursor was returned. Start again without "
             "the cursor."
         )
-    place, count, *recent = rest
-    reached = Reached(tuple((without, body, apart) for without, body, apart in place), count)
+    place, count, unranked, rank, *recent = rest
+    orders = tuple((without, body, apart) for without, body, apart in place)
+    reached = Reached(orders, count, (unranked, Decimal(rank)))
     return reached, from_texts(recent)
 
 

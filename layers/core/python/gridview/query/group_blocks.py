@@ -24,7 +24,7 @@ from gridview.encoding import sort_strings
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT_WIDTH
 from gridview.query import periods
-from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, GroupPlace, of_period
+from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, GroupPlace, of_period, of_range
 from gridview.query.operators import body as body_of_value
 from gridview.schema.fields import NUM, Field, FieldType, Option
 from gridview.view.block_reads import Want
@@ -178,6 +178,9 @@ class Division:
         """The group of all keys between the fences of a block; None if it is unknown before the block is read."""
         if (body := entry.body) is not None:
             return self.label(body)
+        if self.dimension.ranges is not None:
+            inside = self.dimension.ranges.between(entry.lower, entry.upper)
+            return None if inside is None else Label(*of_range(inside))
         if self.dimension.unit is None or entry.upper is None or entry.lower == FIRST:
             return None
         lower, upper = _value_of_fence(entry.lower), _value_of_fence(entry.upper)
@@ -203,6 +206,9 @@ class Division:
         """Whether all keys of a group come before a fence (None: the end). Only for `ordered` groups."""
         if fence is None or label == NONE:
             return fence is None
+        if self.dimension.ranges is not None:
+            end = label.shown.end
+            return end is not None and sort_strings.number_beyond(end) <= fence
         if self.dimension.unit is None:
             return before(label.order[1]) + _HIGHEST < fence
         value = _value_of_fence(fence)
@@ -255,8 +261,8 @@ class Division:
 
     def _bodies_in(self, entry: Entry) -> int:
         """The assumed number of groups in a block of several bodies, of which none began before it."""
-        if self.dimension.unit is not None:
-            return 1  # the fences show the group of a block of one period
+        if self.dimension.unit is not None or self.dimension.ranges is not None:
+            return 1  # the fences show the group of a block of one period or range
         return _SOME_BODIES if entry.detailed else _MANY_BODIES
 
 
@@ -352,7 +358,13 @@ class Divided:
 
         `least`: the first group to return, if not all are needed.
         """
-        if self._division.numbered:
+        ranges = self._division.dimension.ranges
+        if self._division.numbered and ranges is not None:
+            for one, members in ranges.divided(among):
+                label = Label(*of_range(one))
+                if least is None or label.order >= least:
+                    yield label, members
+        elif self._division.numbered:
             for num in among:
                 label = self._division.label_of_value(num)
                 if least is None or label.order >= least:

@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 
 from gridview.encoding.json_codec import dumps
-from gridview.encoding.values import number_json
+from gridview.encoding.values import number_json, parse_number
 from gridview.query import periods
 from gridview.query.group_request import Dimension, Group, GroupOrder, GroupsQuery
 from gridview.query.predicates import MAX_CONDITIONS, MAX_DEPTH, depth_of
-from gridview.schema.fields import FieldType
+from gridview.schema.fields import Field, FieldType
 
 MAX_OWN_BYTES = 16 * 1024
 """Limit of a request's own filter, which the filter of each group repeats."""
@@ -39,10 +39,10 @@ class GroupFilters:
         """Return the filter. None if it would exceed the limits of filters, or no filter can name a value of the group."""
         narrowed: list[_Part] = []
         for dimension, order, shown in zip(self._by, group.place, group.shown, strict=True):
-            condition = _condition(dimension, order, shown)
-            if condition is None:
+            conditions = _conditions(dimension, order, shown)
+            if not conditions:
                 return None
-            narrowed.append(condition)
+            narrowed += conditions
         if self._own and not self._has_room(narrowed):
             return None
         parts = [*self._own, *narrowed]
@@ -57,18 +57,34 @@ class GroupFilters:
         )
 
 
-def _condition(dimension: Dimension, order: GroupOrder, shown: Any) -> _Part | None:
-    """The condition for a group of one field. None for a removed option, and for a text whose spelling is unknown."""
+def _conditions(dimension: Dimension, order: GroupOrder, shown: Any) -> list[_Part]:
+    """The conditions for a group of one field, which all hold.
+
+    None for a removed option, for a text whose spelling is unknown, and for bounds of more digits than a number may have.
+    """
     field = dimension.field
     if shown is None:
-        return {"field": field.id, "op": "is_empty"}
+        return [{"field": field.id, "op": "is_empty"}]
     if dimension.unit is not None:
-        return _in_period(dimension, shown)
+        return [_in_period(dimension, shown)]
+    if dimension.ranges is not None:
+        return _in_range(field, shown.begin, shown.end)
     if shown == "" or (field.type.has_options and field.option(order[2]).retired):
-        return None
+        return []
     if field.type is FieldType.MULTI_ENUM:
-        return {"field": field.id, "op": "has_any", "value": [shown]}
-    return {"field": field.id, "op": "eq", "value": exactly(shown)}
+        return [{"field": field.id, "op": "has_any", "value": [shown]}]
+    return [{"field": field.id, "op": "eq", "value": exactly(shown)}]
+
+
+def _in_range(field: Field, begin: Decimal | None, end: Decimal | None) -> list[_Part]:
+    try:
+        return [
+            {"field": field.id, "op": operator, "value": exactly(parse_number(bound))}
+            for operator, bound in (("gte", begin), ("lt", end))
+            if bound is not None
+        ]
+    except ValueError:
+        return []
 
 
 def _in_period(dimension: Dimension, period: str) -> _Part:

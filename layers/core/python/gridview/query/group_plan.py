@@ -137,6 +137,13 @@ class GroupChoices(Protocol):
     def in_ranges(self, numbers: BitMap) -> bool:
         """Whether reading ranges of these issues costs less than reading each."""
 
+    @property
+    def ranked(self) -> int:
+        """The most groups that are ordered by their counts or by an aggregate."""
+
+    def check_ranked(self, *, more: bool) -> None:
+        """Raise QueryTooExpensive if there are more groups than may be ordered by their counts or by an aggregate."""
+
     def check_alike(self, issues: int) -> None:
         """Raise QueryTooExpensive if the texts of too many issues must be distinguished."""
 

@@ -7,19 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
 from datetime import UTC, tzinfo
+from decimal import Decimal
 from itertools import product
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 from pydantic import Field as ModelField
 
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import TEXT_WIDTH
+from gridview.encoding.values import parse_number
 from gridview.query import periods
 from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
 from gridview.query.number_functions import Function, SomeNumbers, listed, value_of
+from gridview.query.number_ranges import NumberRange, NumberRanges, ascend
 from gridview.query.operators import body, identity
 from gridview.query.periods import PeriodUnit
 from gridview.query.predicates import NUMBER, Filter
@@ -33,6 +36,7 @@ from gridview.support.validation import RequestModel
 MAX_FIELDS = 3
 MAX_GROUPS = 500
 MAX_AGGREGATES = 20
+MAX_BINS = 100
 _MAX_MEMBERSHIPS = 1_000_000
 """The most times that issues may be counted: three multi_enums could put one issue into eight million groups."""
 
@@ -43,14 +47,28 @@ The last part distinguishes texts and options with the same body.
 """
 GroupPlace = tuple[GroupOrder, ...]
 """The place of a group: an order for each field."""
+Rank = tuple[bool, Decimal]
+"""The rank of a group: without a value; its count or aggregate, negative if they descend."""
+
+_NEVER_RANKED = frozenset[Function](("median", "distinct"))
+"""The functions that are calculated only for the groups of the answered page."""
+
+
+ExactNumber = Annotated[Decimal, BeforeValidator(parse_number), WithJsonSchema({"type": "number"})]
+"""A number of a request, digit for digit."""
 
 
 class GroupBy(RequestModel):
-    """A field to group by. `unit` is for dates and datetimes, `timezone` (IANA, default UTC) for the unit of a datetime."""
+    """A field to group by. `unit` is for dates and datetimes, `timezone` (IANA, default UTC) for the unit of a datetime.
+
+    Number fields can be grouped by ranges: between ascending `bins`, or of a `width`.
+    """
 
     field: FieldId
     unit: PeriodUnit | None = None
     timezone: str | None = ModelField(default=None, max_length=64)
+    bins: list[ExactNumber] | None = ModelField(default=None, min_length=1, max_length=MAX_BINS)
+    width: ExactNumber | None = None
 
 
 class Aggregate(RequestModel):
@@ -58,6 +76,32 @@ class Aggregate(RequestModel):
 
     field: FieldId
     function: Function
+
+
+def _ordered_by(one: Any) -> Any:
+    if one == "count" or (isinstance(one, int) and not isinstance(one, bool) and one >= 0):
+        return one
+    raise ValueError("must be count, or the place of an aggregate in aggregates, from 0")
+
+
+OrderedBy = Annotated[
+    Any,
+    BeforeValidator(_ordered_by),
+    WithJsonSchema(
+        {"anyOf": [{"const": "count"}, {"type": "integer", "minimum": 0, "maximum": MAX_AGGREGATES - 1}]}
+    ),
+]
+"""What groups are ordered by."""
+
+
+class GroupOrdering(RequestModel):
+    """The order of groups: by their counts, or by an aggregate, by its place in `aggregates`. Groups without come last.
+
+    Groups with the same are in the order of the fields.
+    """
+
+    by: OrderedBy
+    direction: Literal["asc", "desc"] = "asc"
 
 
 def _spelled_out(one: Any) -> Any:
@@ -76,6 +120,7 @@ class GroupsRequest(RequestModel):
     limit: int = ModelField(default=100, ge=1, le=MAX_GROUPS)
     cursor: str | None = None
     aggregates: list[Aggregate] = ModelField(default_factory=list, max_length=MAX_AGGREGATES)
+    order: GroupOrdering | None = None
     explain: bool = False
 
 
@@ -92,12 +137,16 @@ WITHOUT = Member((True, "", ""), None)
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One field to group by, or the periods of a `unit` in a `zone`. `members` returns the groups of a stored value."""
+    """One field to group by, or the periods of a `unit` in a `zone`, or `ranges` of numbers.
+
+    `members` returns the groups of a stored value.
+    """
 
     field: Field
     members: Callable[[Any], Iterable[Member]]
     unit: PeriodUnit | None = None
     zone: tzinfo = UTC
+    ranges: NumberRanges | None = None
 
     def of(self, document: Mapping[str, Any]) -> Iterable[Member]:
         """The groups of an issue."""
@@ -114,8 +163,29 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranking:
+    """The order of groups by their counts (`measure` None), or by an aggregate."""
+
+    measure: Measure | None
+    descending: bool
+
+    def value_of(self, count: int, numbers: Mapping[str, SomeNumbers]) -> Decimal | int | None:
+        """What a group is ordered by."""
+        if self.measure is None:
+            return count
+        return value_of(self.measure.function, numbers[self.measure.field.id], count)
+
+    def rank_of(self, value: Decimal | int | None) -> Rank:
+        """The rank of a value: ranks ascend, without a value last."""
+        if value is None:
+            return True, Decimal(0)
+        exact = Decimal(value)
+        return False, exact.copy_negate() if self.descending else exact
+
+
+@dataclass(frozen=True, slots=True)
 class GroupsQuery:
-    """A checked request for groups. `sent`: its filter as the client wrote it."""
+    """A checked request for groups. `sent`: its filter as the client wrote it. `ranking`: None for the order of the fields."""
 
     by: tuple[Dimension, ...]
     filter: Filter | None
@@ -124,6 +194,7 @@ class GroupsQuery:
     cursor: str | None
     measures: tuple[Measure, ...]
     explain: bool
+    ranking: Ranking | None = None
 
     def fields(self) -> list[Field]:
         """The fields that it reads."""
@@ -141,10 +212,25 @@ class GroupsQuery:
             {
                 "tenant": tenant,
                 "project": project,
-                "by": [[one.field.key, one.unit, str(one.zone)] for one in self.by],
+                "by": [
+                    [one.field.key, one.unit, str(one.zone), one.ranges and one.ranges.canonical()]
+                    for one in self.by
+                ],
                 "filter": self.filter.canonical() if self.filter is not None else None,
+                "order": None
+                if self.ranking is None
+                else [
+                    self.ranking.descending,
+                    self.ranking.measure and [self.ranking.measure.field.key, self.ranking.measure.function],
+                ],
             }
         )
+
+    def rank_of(self, group: "Group") -> Rank:
+        """The rank of a group; the same for all if they are in the order of the fields."""
+        if self.ranking is None:
+            return False, Decimal(0)
+        return self.ranking.rank_of(self.ranking.value_of(group.count, group.numbers))
 
     @property
     def arrangements(self) -> list[list[int | bool]]:
@@ -165,11 +251,12 @@ class Group:
 class Reached(NamedTuple):
     """The end of a page of groups: the place of its last group, up to the first text that exceeds what the order compares.
 
-    `shown`: how many groups with this place have been shown.
+    `shown`: how many groups with this place have been shown. `rank`: that of the last group.
     """
 
     place: GroupPlace
     shown: int
+    rank: Rank = (False, Decimal(0))
 
 
 def place_of(group: Group) -> GroupPlace:
@@ -180,22 +267,26 @@ def place_of(group: Group) -> GroupPlace:
     return group.place
 
 
-def groups_after(groups: Sequence[Group], reached: Reached | None) -> list[Group]:
+def groups_after(query: GroupsQuery, groups: Sequence[Group], reached: Reached | None) -> list[Group]:
     """Return the groups that come after a page, from groups in order."""
     if reached is None:
         return list(groups)
-    ahead = [one for one in groups if place_of(one) >= reached.place]
-    alike = sum(place_of(one) == reached.place for one in ahead)
-    return ahead[min(alike, reached.shown) :]
+    end = reached.rank, reached.place
+    ahead = [(key, one) for one in groups if (key := (query.rank_of(one), place_of(one))) >= end]
+    alike = sum(key == end for key, _ in ahead)
+    return [one for _, one in ahead[min(alike, reached.shown) :]]
 
 
-def reached_by(page: Sequence[Group], before: Reached | None) -> Reached | None:
+def reached_by(query: GroupsQuery, page: Sequence[Group], before: Reached | None) -> Reached | None:
     """Return the end of a page of groups that comes after another one."""
     if not page:
         return before
-    place = place_of(page[-1])
-    shown = sum(place_of(one) == place for one in page)
-    return Reached(place, shown + (before.shown if before is not None and before.place == place else 0))
+    end = Reached(place_of(page[-1]), 0, query.rank_of(page[-1]))
+    keys = [(query.rank_of(one), place_of(one)) for one in page]
+    shown = keys.count((end.rank, end.place))
+    if before is not None and before._replace(shown=0) == end:
+        shown += before.shown
+    return end._replace(shown=shown)
 
 
 def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
@@ -209,6 +300,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
         for at, one in enumerate(measures)
         if one.field.type is not FieldType.NUMBER
     )
+    ranking = _ranking(request.order, measures, errors)
     if errors:
         raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return GroupsQuery(
@@ -219,7 +311,26 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
         cursor=request.cursor,
         measures=tuple(measures),
         explain=request.explain,
+        ranking=ranking,
     )
+
+
+def _ranking(
+    order: GroupOrdering | None, measures: Sequence[Measure], errors: list[FieldError]
+) -> Ranking | None:
+    """Return the order that a request asks for; adds errors to `errors`."""
+    if order is None:
+        return None
+    descending = order.direction == "desc"
+    if order.by == "count":
+        return Ranking(None, descending)
+    if order.by >= len(measures):
+        errors.append(FieldError("order.by", "is not the place of an aggregate"))
+        return None
+    measure = measures[order.by]
+    if measure.function in _NEVER_RANKED:
+        errors.append(FieldError("order.by", f"{measure.function} cannot order groups"))
+    return Ranking(measure, descending)
 
 
 def grouped(query: GroupsQuery, documents: Iterable[Item]) -> list[Group]:
@@ -251,7 +362,7 @@ def grouped(query: GroupsQuery, documents: Iterable[Item]) -> list[Group]:
                 values.setdefault(place, []).append(document)
     for place, some in values.items():
         groups[place].numbers = {one.id: listed(_values_in(one, some)) for one in measured}
-    return [groups[place] for place in sorted(groups)]
+    return sorted(groups.values(), key=lambda one: (query.rank_of(one), one.place))
 
 
 def _values_in(field: Field, documents: Iterable[Item]) -> Iterator[Any]:
@@ -261,7 +372,8 @@ def _values_in(field: Field, documents: Iterable[Item]) -> Iterator[Any]:
 
 def group_json(query: GroupsQuery, group: Group) -> dict[str, Any]:
     """Return a group as the API answers it, without its filter."""
-    found: dict[str, Any] = {"values": group.shown, "count": group.count}
+    values = [one.json if isinstance(one, NumberRange) else one for one in group.shown]
+    found: dict[str, Any] = {"values": values, "count": group.count}
     if query.measures:
         found["aggregates"] = [
             {
@@ -305,9 +417,28 @@ def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError
             period_of = periods.of_instant(by.unit, zone or UTC)
             return Dimension(field, _periods(period_of), by.unit, zone or UTC)
         errors.append(FieldError(f"{place}.unit", "can be used only with date and datetime fields"))
+    ranges = _ranges(field, by, place, errors)
+    if ranges is not None:
+        return Dimension(field, lambda value: (of_range(ranges.of(value)),), ranges=ranges)
     if field.type is FieldType.MULTI_ENUM:
         return Dimension(field, _options(field))
     return Dimension(field, _values(field))
+
+
+def _ranges(field: Field, by: GroupBy, place: str, errors: list[FieldError]) -> NumberRanges | None:
+    """Return the ranges of numbers that a request groups by, if it does; adds errors to `errors`."""
+    given = [name for name in ("bins", "width") if getattr(by, name) is not None]
+    if given and field.type is not FieldType.NUMBER:
+        errors += (FieldError(f"{place}.{name}", "can be used only with number fields") for name in given)
+    elif len(given) > 1:
+        errors.append(FieldError(f"{place}.width", "cannot be used together with bins"))
+    elif by.width is not None and by.width <= 0:
+        errors.append(FieldError(f"{place}.width", "must be greater than 0"))
+    elif by.bins is not None and not ascend(by.bins):
+        errors.append(FieldError(f"{place}.bins", "must ascend"))
+    elif given:
+        return NumberRanges(tuple(by.bins or ()), by.width)
+    return None
 
 
 def _zone(name: str) -> tzinfo | None:
@@ -342,6 +473,11 @@ def of_period(period: str) -> Member:
     """The group of the issues of a period."""
     # A zone can put the last hours of 9999 into the year 10000.
     return Member((False, period.rjust(11, "0"), ""), period)
+
+
+def of_range(numbers: NumberRange) -> Member:
+    """The group of the issues with a number in a range."""
+    return Member((False, numbers.body, ""), numbers)
 
 
 def _periods(period_of: Callable[[str], str]) -> Callable[[Any], Iterable[Member]]:

@@ -53,7 +53,16 @@ from gridview.query.group_plan import (
     Spelling,
     entries_of,
 )
-from gridview.query.group_request import Group, GroupPlace, GroupsQuery, Member, grouped
+from gridview.query.group_request import (
+    Group,
+    GroupPlace,
+    GroupsQuery,
+    Member,
+    Rank,
+    Ranking,
+    grouped,
+    place_of,
+)
 from gridview.query.number_functions import IssueNumbers, SomeNumbers
 from gridview.query.page import projection
 from gridview.query.plan import Estimate, Node
@@ -86,13 +95,19 @@ class _Known:
 
     @property
     def place(self) -> GroupPlace | None:
-        """The place where the result page before ends."""
-        return self.plan.reached.place if self.plan.reached is not None else None
+        """The place where the result page before ends. A page of ranked groups needs all of them."""
+        reached = self.plan.reached if self.query.ranking is None else None
+        return reached.place if reached is not None else None
+
+    @property
+    def limit(self) -> int:
+        """The number of groups of a page, or that may be ranked."""
+        return self.query.limit if self.query.ranking is None else self.rule.ranked
 
     @property
     def goal(self) -> int:
         """The number of groups that a page needs: its own, one more to know that there is one, and the last one before."""
-        return self.query.limit + (1 if self.place is None else 2)
+        return self.limit + (1 if self.place is None else 2)
 
     def ahead(self, groups: Iterable[Combined]) -> int:
         """The number of these groups after the result page before."""
@@ -164,7 +179,9 @@ def _by_documents(node: GroupsByDocuments, known: _Known) -> Steps[Found]:
     else:
         yield from known.fetch(node, judged.maybe)
         documents = (known.documents[num] for num in judged.maybe if num in known.documents)
-    return Found(grouped(known.query, documents), more=False)
+    groups = grouped(known.query, documents)
+    known.rule.check_ranked(more=known.query.ranking is not None and len(groups) > known.limit)
+    return Found(groups, more=False)
 
 
 def _judge(node: Node, known: _Known) -> Steps[Judged]:
@@ -178,7 +195,7 @@ def _judge(node: Node, known: _Known) -> Steps[Judged]:
 
 
 def _by_sizes(node: GroupsBySizes, known: _Known) -> Steps[Found | Beyond]:
-    limit, division = known.query.limit, node.division
+    limit, division = known.limit, node.division
     every = known.entries(division)
     entries = every[division.begin(every, known.place) :]
     sizes = [one.size for one in entries]
@@ -205,7 +222,7 @@ def _by_sizes(node: GroupsBySizes, known: _Known) -> Steps[Found | Beyond]:
         ready.append(Combined((NONE,), without, BitMap()))
     yield from record(node, **facts, upto=upto, read=read, without=has_rest)
     shown, all_ = first_of(ready, limit, known.place)
-    return (yield from _spelled(node, known, shown, more=upto < len(entries) or not all_))
+    return (yield from _answered(node, known, shown, more=upto < len(entries) or not all_))
 
 
 def _wants_to_count(division: Division, entries: Sequence[Entry], found: Gathered) -> Iterator[Want]:
@@ -289,6 +306,7 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
     read = entries[begin:upto] if upto < len(entries) else entries
     wants = [Want(one.family, entry) for one in others for entry in known.entries(one)]
     wants += [Want(first.family, entry) for entry in read]
+    wants += _bodies_ahead(first, entries[begin:upto], known)
     wants += known.plan.selection.wants(known.directories)
     if (beyond := rule.beyond_blocks(len({(one.family, one.entry) for one in wants}))) is not None:
         return beyond
@@ -307,7 +325,7 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
     if isinstance(found, Beyond):
         return found
     yield from record(node, matched=len(found.matched), candidates=len(judged.undecided))
-    return (yield from _spelled(node, known, found.groups, more=found.more))
+    return (yield from _answered(node, known, found.groups, more=found.more))
 
 
 def _columns(node: GroupsBySets, known: _Known) -> Steps[Columns]:
@@ -342,7 +360,7 @@ def _first_by_sets(
     sets = yield from _sets(node, known, judged, entries, goal, all_read=all_read)
     if isinstance(sets, Beyond):
         return sets
-    found = first_combined(sets.divided, sets.matched, known.query.limit, known.place, known.rule.work)
+    found = first_combined(sets.divided, sets.matched, known.limit, known.place, known.rule.work)
     if found is None:
         return known.rule.beyond_work()
     groups, all_ = found
@@ -352,9 +370,15 @@ def _first_by_sets(
 def _everything_of(division: Division, entries: Sequence[Entry], begin: int, known: _Known) -> Iterator[Want]:
     """The sets of all blocks, and the bodies in as many blocks from `begin` on as may be read."""
     yield from (Want(division.family, entry) for entry in entries)
-    if known.query.filter is None:
-        unknown = [one for one in entries[begin:] if division.label_of(one) is None and is_plain(one)]
-        yield from (_bodies_of(division, entry) for entry in known.rule.unknown(unknown))
+    yield from _bodies_ahead(division, entries[begin:], known)
+
+
+def _bodies_ahead(division: Division, entries: Sequence[Entry], known: _Known) -> list[Want]:
+    """The bodies in as many blocks as may be read, where a filter does not make them unnecessary."""
+    if known.query.filter is not None:
+        return []
+    unknown = [one for one in entries if division.label_of(one) is None and is_plain(one)]
+    return [_bodies_of(division, entry) for entry in known.rule.unknown(unknown)]
 
 
 def _sets(
@@ -453,10 +477,47 @@ def _bodies_of(division: Division, entry: Entry) -> Want:
 # The shown groups
 
 
-def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool) -> Steps[Found]:
-    """Return the groups as they are shown: one round for the documents that spell their values, if needed."""
+def _answered(way: Node, known: _Known, found: Sequence[Combined], *, more: bool) -> Steps[Found]:
+    """Return the groups that a page needs, in order."""
+    if known.query.ranking is None:
+        shown = found[: known.query.limit + len(found) - known.ahead(found)]
+        groups = yield from _spelled(way, known, found, shown)
+        return Found([groups[place] for place in sorted(groups)], more)
+    known.rule.check_ranked(more=more)
+    return (yield from _ranked(way, known, found, known.query.ranking))
+
+
+def _ranked(way: Node, known: _Known, found: Sequence[Combined], ranking: Ranking) -> Steps[Found]:
+    """Return the groups of a page by their ranks. Only these are spelled; texts that begin alike are told apart before."""
+    query, reached = known.query, known.plan.reached
+    alike = [one for one in found if one.several]
+    apart = yield from _spelled(way, known, alike, ())
+    ranks: dict[GroupPlace, tuple[Rank, GroupPlace]] = {
+        place: (query.rank_of(group), place_of(group)) for place, group in apart.items()
+    }
+    combined = {one.place: one for one in found if not one.several}
+    for place, one in combined.items():
+        value = ranking.value_of(one.size, known.numbers(one.members))
+        ranks[place] = ranking.rank_of(value), place
+    ahead = sorted((rank, place) for place, rank in ranks.items())
+    shown_before = 0
+    if reached is not None:
+        ahead = [(rank, place) for rank, place in ahead if rank >= (reached.rank, reached.place)]
+        shown_before = reached.shown
+    page = [place for _, place in ahead[: query.limit + shown_before + 1]]
+    shown = [combined[place] for place in page if place in combined]
+    groups = {**apart, **(yield from _spelled(way, known, shown, shown))}
+    return Found([groups[place] for place in page], more=len(ahead) > len(page))
+
+
+def _spelled(
+    way: Node, known: _Known, found: Sequence[Combined], shown: Sequence[Combined]
+) -> Steps[dict[GroupPlace, Group]]:
+    """Return the groups, and spell the values of those that are shown.
+
+    One round for the documents that spell their values, and that distinguish texts which begin alike, if needed.
+    """
     ambiguous = [one for one in found if one.several]
-    shown = found[: known.query.limit + len(found) - known.ahead(found)]
     asked = [one for one in shown if not one.several and not one.spelled]
     numbers = BitMap.union(BitMap(), *(one.members for one in ambiguous))
     known.rule.check_alike(len(numbers))
@@ -478,7 +539,7 @@ def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool)
         else:
             values = _shown(known.plan.divisions, None if one.spelled else speller(one), one)
             groups[one.place] = Group(one.place, values, one.size, known.numbers(one.members))
-    return Found([groups[place] for place in sorted(groups)], more)
+    return groups
 
 
 def _speller(divisions: Sequence[Division], documents: Mapping[int, Item], group: Combined) -> Item | None:
