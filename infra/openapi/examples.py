@@ -158,7 +158,8 @@ _LOOK: Json = {
         {"field": "name", "width": 320, "frozen": True},
         {"field": "3812", "width": 120, "frozen": False},
     ],
-    "groups": [{"field": "882a", "unit": "month", "timezone": None}],
+    "groups": [{"field": "882a", "unit": "month", "timezone": None, "bins": None, "width": None}],
+    "group_order": {"field": "3fe6", "function": "sum", "direction": "desc"},
     "footers": [{"field": "3fe6", "function": "sum"}],
     "color_by": "state",
     "row_height": 32,
@@ -323,7 +324,7 @@ ANSWERS: dict[str, Json] = {
     },
     "IssueSummary": {
         "matched": 2,
-        "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}],
+        "summaries": [{"field": "3fe6", "count": 1, "median": 42, "sum": 42, "avg": 42}],
         "index": _AGE,
         "changes_cursor": _CHANGES,
     },

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, WithJsonSchema
 from pydantic import Field as ModelField
 
+from gridview.query.number_functions import Function
 from gridview.schema import ids
 from gridview.schema.fields import Color, FieldType
 from gridview.schema.user_jobs import JobKind
@@ -397,14 +398,23 @@ class AggregateValue(AnswerModel):
     """An aggregate of a group."""
 
     field: str
-    function: Literal["sum", "min", "max", "avg"]
+    function: Function
     value: Number | None
+
+
+class NumberRange(AnswerModel):
+    """The numbers from one on, less than another."""
+
+    from_: Number | None = ModelField(alias="from", description="The least number; null if there is none.")
+    to: Number | None = ModelField(description="All numbers are less; null if there is no bound.")
 
 
 class IssueGroup(AnswerModel):
     """Issues that have the same values."""
 
-    values: list[Value | None] = ModelField(description="One for each group field; null for no value.")
+    values: list[Value | NumberRange | None] = ModelField(
+        description="One for each group field; null for no value. With `bins` or a `width`, the range."
+    )
     count: Ordinal
     filter: Any = ModelField(
         description="The grid's filter that shows exactly these issues; null if it would exceed the limits of a filter."
@@ -413,7 +423,7 @@ class IssueGroup(AnswerModel):
 
 
 class IssueGroups(AnswerModel):
-    """Groups in the order of the fields."""
+    """Groups in the requested order; by default in that of the fields."""
 
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
@@ -434,6 +444,9 @@ class FieldAggregates(AnswerModel):
     )
     min: Value | None = omissible(description="The first value in the field's order; null if there is none.")
     max: Value | None = omissible(description="The last value in the field's order; null if there is none.")
+    median: Number | None = omissible(
+        description="The number in the middle, or the mean of the two; null if there is none."
+    )
     sum: Number | None = omissible()
     avg: Number | None = omissible()
 
@@ -533,13 +546,23 @@ class SavedGroup(AnswerModel):
     field: str
     unit: Literal["day", "month", "year"] | None
     timezone: str | None
+    bins: list[Number] | None
+    width: Number | None
+
+
+class SavedGroupOrder(AnswerModel):
+    """The order of a view's groups: by a function of a number field, or by the groups' counts without a field."""
+
+    field: str | None
+    function: Function
+    direction: Literal["asc", "desc"]
 
 
 class SavedFooter(AnswerModel):
     """The function that a view shows below a column."""
 
     field: str
-    function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
+    function: Function
 
 
 class MissingPart(AnswerModel):
@@ -548,7 +571,7 @@ class MissingPart(AnswerModel):
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "footers", "color_by"]
+    part: Literal["sort", "filter", "columns", "groups", "group_order", "footers", "color_by"]
     field: str = omissible(description="The field's id; omitted if the filter is too large to be returned.")
     value: str = omissible(description="The value of an option that was removed.")
 
@@ -567,6 +590,9 @@ class SavedView(_Written):
         description="The columns in their order on the screen; null for all fields in the project's order."
     )
     groups: list[SavedGroup]
+    group_order: SavedGroupOrder | None = ModelField(
+        description="The order of the groups; null for that of their fields."
+    )
     footers: list[SavedFooter]
     color_by: str | None = ModelField(description="The field with options that gives the rows their colors.")
     row_height: Ordinal = ModelField(description="The height of a row, in pixels.")

@@ -50,7 +50,7 @@ GroupPlace = tuple[GroupOrder, ...]
 Rank = tuple[bool, Decimal]
 """The rank of a group: without a value; its count or aggregate, negative if they descend."""
 
-_NEVER_RANKED = frozenset[Function](("median", "distinct"))
+NEVER_RANKED = frozenset[Function](("median", "distinct"))
 """The functions that are calculated only for the groups of the answered page."""
 
 
@@ -328,7 +328,7 @@ def _ranking(
         errors.append(FieldError("order.by", "is not the place of an aggregate"))
         return None
     measure = measures[order.by]
-    if measure.function in _NEVER_RANKED:
+    if measure.function in NEVER_RANKED:
         errors.append(FieldError("order.by", f"{measure.function} cannot order groups"))
     return Ranking(measure, descending)
 

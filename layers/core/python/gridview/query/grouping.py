@@ -483,7 +483,7 @@ def _answered(way: Node, known: _Known, found: Sequence[Combined], *, more: bool
         shown = found[: known.query.limit + len(found) - known.ahead(found)]
         groups = yield from _spelled(way, known, found, shown)
         return Found([groups[place] for place in sorted(groups)], more)
-    known.rule.check_ranked(more=more)
+    known.rule.check_ranked(more=more or len(found) > known.limit)
     return (yield from _ranked(way, known, found, known.query.ranking))
 
 

@@ -5,12 +5,13 @@ A view remains when fields that it names are deleted. The answer has its remaini
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from decimal import Decimal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps
-from gridview.encoding.values import datetime_json
+from gridview.encoding.values import datetime_json, number_json
 from gridview.query.grid_request import (
     MAX_COLUMNS,
     FieldId,
@@ -22,7 +23,7 @@ from gridview.query.grid_request import (
 )
 from gridview.query.group_filter import exactly
 from gridview.query.group_request import MAX_FIELDS as MAX_GROUP_KEYS
-from gridview.query.group_request import GroupInput, dimension
+from gridview.query.group_request import NEVER_RANKED, GroupBy, GroupInput, dimension
 from gridview.query.number_functions import OF_NUMBERS, Function
 from gridview.query.operators import OPERATORS, Operand
 from gridview.query.predicates import NUMBER, parse_filter
@@ -67,6 +68,14 @@ class ViewFooter(RequestModel):
     function: Function
 
 
+class ViewGroupOrder(RequestModel):
+    """The order of a view's groups: by a function of a number field, or by the groups' counts without a field."""
+
+    field: FieldId | None = None
+    function: Function
+    direction: Literal["asc", "desc"] = "asc"
+
+
 _Name = Annotated[str, ModelField(min_length=1, max_length=MAX_NAME_LENGTH)]
 _Columns = Annotated[list[ViewColumn], ModelField(max_length=MAX_COLUMNS)] | None
 _Groups = Annotated[list[GroupInput], ModelField(max_length=MAX_GROUP_KEYS)]
@@ -74,6 +83,7 @@ _Footers = Annotated[list[ViewFooter], ModelField(max_length=MAX_FOOTERS)]
 _Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
 
 _COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
+_GROUP_ORDER = "The order of the groups; null for that of their fields."
 _COLOR = "The field with options that gives the rows their colors."
 
 
@@ -85,6 +95,7 @@ class ViewCreate(RequestModel):
     query: ViewQuery = ModelField(default_factory=ViewQuery)
     columns: _Columns = ModelField(default=None, description=_COLUMNS)
     groups: _Groups = ModelField(default_factory=list)
+    group_order: ViewGroupOrder | None = ModelField(default=None, description=_GROUP_ORDER)
     footers: _Footers = ModelField(default_factory=list)
     color_by: FieldId | None = ModelField(default=None, description=_COLOR)
     row_height: _Height = 32
@@ -98,6 +109,7 @@ class ViewPatch(RequestModel):
     query: ViewQuery = omissible()
     columns: _Columns = omissible(description=_COLUMNS)
     groups: _Groups = omissible()
+    group_order: ViewGroupOrder | None = omissible(description=_GROUP_ORDER)
     footers: _Footers = omissible()
     color_by: FieldId | None = omissible(description=_COLOR)
     row_height: _Height = omissible()
@@ -151,11 +163,22 @@ def _stored_color(catalog: Catalog, request: ViewCreate | ViewPatch) -> str | No
     return None if request.color_by is None else _key(catalog, request.color_by)
 
 
+def _stored_group(catalog: Catalog, one: GroupBy) -> list[Any]:
+    bins = None if one.bins is None else [number_json(bound) for bound in one.bins]
+    width = None if one.width is None else number_json(one.width)
+    return [_key(catalog, one.field), one.unit, one.timezone, bins, width]
+
+
+def _stored_order(catalog: Catalog, order: ViewGroupOrder | None) -> list[Any] | None:
+    if order is None:
+        return None
+    return [order.field and _key(catalog, order.field), order.function, order.direction]
+
+
 _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
     "columns": _stored_columns,
-    "groups": lambda catalog, request: [
-        [_key(catalog, one.field), one.unit, one.timezone] for one in request.groups
-    ],
+    "groups": lambda catalog, request: [_stored_group(catalog, one) for one in request.groups],
+    "group_order": lambda catalog, request: _stored_order(catalog, request.group_order),
     "footers": lambda catalog, request: [[_key(catalog, one.field), one.function] for one in request.footers],
     "color_by": _stored_color,
     "row_height": lambda _, request: request.row_height,
@@ -183,8 +206,19 @@ def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -
             of_numbers = _field(catalog, footer.field).type is FieldType.NUMBER
             if footer.function in OF_NUMBERS and not of_numbers:
                 yield FieldError(f"footers.{at}.function", "can be used only with number fields")
+    if request.group_order is not None:
+        yield from _wrong_order(catalog, request.group_order)
     if request.color_by is not None and _field(catalog, request.color_by).type is not FieldType.ENUM:
         yield FieldError("color_by", "must be a field whose options have colors")
+
+
+def _wrong_order(catalog: Catalog, order: ViewGroupOrder) -> Iterator[FieldError]:
+    if order.field is None and order.function != "count":
+        yield FieldError("group_order.field", "is required for this function")
+    elif order.field is not None and _field(catalog, order.field).type is not FieldType.NUMBER:
+        yield FieldError("group_order.field", "is not a number field")
+    if order.function in NEVER_RANKED:
+        yield FieldError("group_order.function", f"{order.function} cannot order groups")
 
 
 def _repeated(part: str, fields: Sequence[str]) -> Iterator[FieldError]:
@@ -225,6 +259,8 @@ def _keys(look: Look) -> Iterator[str]:
         yield from (one[0] for one in look[part] or ())
     if look["color_by"] is not None:
         yield look["color_by"]
+    if look["group_order"] is not None and look["group_order"][0] is not None:
+        yield look["group_order"][0]
     if look["filter"] is not None:
         yield from _keys_of_filter(look["filter"])
 
@@ -321,9 +357,16 @@ class _LookReader:
                 for field, width, frozen in self._living("columns", columns)
             ],
             "groups": [
-                {"field": field.id, "unit": unit, "timezone": zone}
-                for field, unit, zone in self._living("groups", look["groups"])
+                {
+                    "field": field.id,
+                    "unit": unit,
+                    "timezone": zone,
+                    "bins": bins and [Decimal(bound) for bound in bins],
+                    "width": width and Decimal(width),
+                }
+                for field, unit, zone, bins, width in self._living("groups", look["groups"])
             ],
+            "group_order": self._group_order(look["group_order"]),
             "footers": [
                 {"field": field.id, "function": function}
                 for field, function in self._living("footers", look["footers"])
@@ -333,6 +376,15 @@ class _LookReader:
             ),
             "row_height": look["row_height"],
         }
+
+    def _group_order(self, order: Sequence[Any] | None) -> dict[str, Any] | None:
+        if order is None:
+            return None
+        key, function, direction = order
+        field = None if key is None else self._field("group_order", key)
+        if key is not None and field is None:
+            return None
+        return {"field": field and field.id, "function": function, "direction": direction}
 
     def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Those with existing fields, each with its field in the place of its key."""

@@ -28,10 +28,11 @@ Look = Mapping[str, Any]
 - `sort`: [[field, descending, nulls first]].
 - `filter`: as `Filter.canonical` gives it, or None.
 - `columns`: [[field, width, frozen]] or None.
-- `groups`: [[field, unit, zone]].
+- `groups`: [[field, unit, zone, bounds of ranges, width of ranges]].
+- `group_order`: [field or None, function, direction] or None.
 - `footers`: [[field, function]].
-- `color`: field or None.
-- `height`.
+- `color_by`: field or None.
+- `row_height`.
 - `named`: the ids that the fields had in the API when the view was written.
 """
 
