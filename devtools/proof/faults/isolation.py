@@ -10,7 +10,7 @@ Home = tuple[str, str]
 """A tenant and a project."""
 
 _KINDS = frozenset(
-    {"issue", "project", "xvalue", "block", "blocks", "xattrib", "xsorted", "journal", "trash"}
+    {"issue", "project", "xvalue", "block", "blocks", "column", "xattrib", "xsorted", "journal", "trash"}
 )
 """The first parts of the keys of a project's items."""
 

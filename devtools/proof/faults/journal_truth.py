@@ -62,7 +62,7 @@ def assert_folded(world: World) -> None:
     if head.folded != head.last or head.due is not None:
         raise Difference(f"the fold has left something: {head}")
     missing = [number for number in range(1, head.last + 1) if number not in world.journal]
-    emptied = {number for number, record in world.journal.items() if not record.changes}
+    emptied = {number for number, record in world.journal.items() if record.is_empty}
     if missing or emptied != set(head.emptied):
         raise Difference(
             f"the head says {sorted(head.emptied)} of the empty {sorted(emptied)}; missing: {missing}"

@@ -13,7 +13,15 @@ from itertools import chain
 from random import Random
 from typing import NamedTuple
 
-from devtools.proof.faults import chains_truth, journal_races, lambdas, races, repair_races, truth
+from devtools.proof.faults import (
+    chains_truth,
+    columns_truth,
+    journal_races,
+    lambdas,
+    races,
+    repair_races,
+    truth,
+)
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
 from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine, folding, prepared
@@ -63,6 +71,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
             clock.seconds += 60
             world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log)
             world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
+            world.watch_page, world.watch_head = columns_truth.watch_page, columns_truth.watch_head
             family.play(world, seed)
         except Exception as error:
             difference = f"{type(error).__name__}: {error}"

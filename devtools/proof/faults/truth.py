@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from devtools.proof.faults import chains_truth, journal_truth
+from devtools.proof.faults import chains_truth, columns_truth, journal_truth
 from devtools.proof.faults.lambdas import Used, read_json
 from devtools.proof.faults.world import Difference, World, is_document
 from gridview.derive.families import derived_strings, with_entries
@@ -130,6 +130,7 @@ def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> No
         if found:
             raise Difference(f"{key}: the check finds {found}, and everything is right")
     chains_truth.assert_blocks(world, catalog, but_for)
+    columns_truth.assert_columns(world, catalog, but_for)
     assert_trash(world)
 
 
@@ -244,6 +245,7 @@ def assert_removed(world: World) -> None:
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
         _assert_issue(world, key, items, {})
     chains_truth.assert_blocks(world, None)
+    columns_truth.assert_columns(world, None)
     partition = keys.project(world.tenant, world.project)
     for item in world.engine.query_all(partition, consistent=True):
         if keys.TTL_ATTRIBUTE not in item or keys.SORT in item:

@@ -123,6 +123,8 @@ class World:
         self.watch: Callable[[World, Item | None, Mapping[str, Any]], None] = lambda *_: None
         """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
         self.watch_blocks: Callable[[World, str, Chain], None] = lambda *_: None
+        self.watch_page: Callable[[World, Item], None] = lambda *_: None
+        self.watch_head: Callable[[World, Head | None, Head], None] = lambda *_: None
         """Looks at the blocks of a family that have just been written or removed, as they were before."""
         self.differences: list[Difference] = []
         self.too_large: set[tuple[str, int]] = set()
@@ -163,6 +165,8 @@ class World:
         """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.blocks: dict[str, Chain] = defaultdict(dict)
         """The blocks in the table, by family and id."""
+        self.columns: set[str] = set()
+        """The families of which pages were written."""
         self.journal: dict[int, journal.JournalItem] = {}
         """The decision about each number of the project's journal."""
         self._homes[self.home] = self
@@ -200,6 +204,10 @@ class World:
         if any(map(is_block, attempted.keys)):
             here = self._home_of(attempted.keys)
             return here._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
+        if any(map(is_page, attempted.keys)):
+            return self._home_of(attempted.keys)._writing_page(attempted.key, perform)
+        if len(attempted.keys) == 1 and is_head(attempted.key):
+            return self._home_of(attempted.keys)._writing_head(attempted.key, perform)
         concerned = [key for key in attempted.keys if is_document(key)]
         if not concerned:
             return self._watching(attempted, perform)
@@ -249,6 +257,32 @@ class World:
         except Difference as difference:
             self.differences.append(difference)
         return answer
+
+    def _writing_page(self, key: Key, perform: Callable[[], Any]) -> Any:
+        """Done, and looked at: a page of a column."""
+        answer = perform()
+        stored = self.engine.get(*key, consistent=True)
+        if stored is not None:
+            self.columns.add(derived_keys.parse_column(key[0]).family)
+            self.totals["pages of columns"] += 1
+            self._looking(lambda: self.watch_page(self, stored))
+        return answer
+
+    def _writing_head(self, key: Key, perform: Callable[[], Any]) -> Any:
+        """Done, and looked at: the head of the journal."""
+        before = self.engine.get(*key, consistent=True)
+        answer = perform()
+        stored = self.engine.get(*key, consistent=True)
+        if stored is not None:
+            old = None if before is None else Head.from_item(before)
+            self._looking(lambda: self.watch_head(self, old, Head.from_item(stored)))
+        return answer
+
+    def _looking(self, look: Callable[[], None]) -> None:
+        try:
+            look()
+        except Difference as difference:
+            self.differences.append(difference)
 
     def _writing_journal(self, key: Key, perform: Callable[[], Any]) -> Any:
         """Done, and looked at: the item of a number, which never changes."""
@@ -672,6 +706,16 @@ def is_document(key: Key) -> bool:
 def is_block(key: Key) -> bool:
     """Whether an item is a block."""
     return key[1].startswith(derived_keys.DIRECTORY_PREFIX)
+
+
+def is_page(key: Key) -> bool:
+    """Whether an item is a page of a column."""
+    return derived_keys.is_column(key[0])
+
+
+def is_head(key: Key) -> bool:
+    """Whether an item is the head of a journal."""
+    return derived_keys.is_journal(key[0]) and key[1] == derived_keys.FOLD
 
 
 def is_journal_item(key: Key) -> bool:

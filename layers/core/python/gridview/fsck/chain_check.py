@@ -19,6 +19,7 @@ from gridview.chains import blocks
 from gridview.chains.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.derive.families import (
     INDEX_TOKENS_SUFFIX,
+    column_families,
     derived_strings,
     families_of,
     has_entries,
@@ -30,7 +31,7 @@ from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.fences import right_after
-from gridview.encoding.sort_strings import body_of, issue_number, sort_string
+from gridview.encoding.sort_strings import body_of, issue_number, number_of, sort_string
 from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
@@ -290,22 +291,28 @@ def sets_of(table: Table, catalog: Catalog) -> FamilySets:
     return found
 
 
-def look_at_numbers(
-    table: Table, catalog: Catalog, sets: FamilySets, first: int, stop: int, doubted: Doubted
-) -> None:
-    """Compare bitmaps with the documents of the issues from `first` to before `stop`: 0.5 read units for each
-    4 KB of documents.
+class DerivedSlice(NamedTuple):
+    """The keys of issues that have a number among some, by family, and the issues of which none can be derived."""
+
+    among: range
+    keys: Mapping[str, Sequence[str]]
+    unknown: BitMap
+
+
+def derived_slice(table: Table, catalog: Catalog, first: int, stop: int) -> DerivedSlice:
+    """Return the keys of the issues from `first` to before `stop`, by the documents that the index shows, in families
+    without sort entries and those with a column: 0.5 read units for each 4 KB of documents.
     """
-    expected: dict[tuple[str, str], BitMap] = defaultdict(BitMap)
+    columns = frozenset(column_families(catalog))
+    found: dict[str, list[str]] = defaultdict(list)
     unknown = BitMap()
     for document in _documents(table, catalog, issue_number(first), issue_number(stop - 1)):
         num = keys.parse_issue(document[keys.PK]).num
         try:
-            derived = derived_strings(catalog, document)
             wanted = [
                 (family, key)
-                for family, string in derived.items()
-                if not has_entries(family) and is_key(string, num)
+                for family, string in derived_strings(catalog, document).items()
+                if (family in columns or not has_entries(family)) and is_key(string, num)
                 for key in keys_of(family, string)
             ]
         except UnknownSpec:
@@ -314,7 +321,18 @@ def look_at_numbers(
             unknown.add(num)
             continue
         for family, key in wanted:
-            expected[family, body_of(key)].add(num)
+            found[family].append(key)
+    return DerivedSlice(range(first, stop), found, unknown)
+
+
+def look_at_numbers(derived: DerivedSlice, sets: FamilySets, doubted: Doubted) -> None:
+    """Compare bitmaps with the keys of a slice of issues."""
+    expected: dict[tuple[str, str], BitMap] = defaultdict(BitMap)
+    for family in derived.keys:
+        if not has_entries(family):
+            for key in derived.keys[family]:
+                expected[family, body_of(key)].add(number_of(key))
+    first, stop, unknown = derived.among.start, derived.among.stop, derived.unknown
     doubts = []
     for family, body in {*expected, *((family, body) for family, some in sets.items() for body in some)}:
         held = _between(sets.get(family, {}).get(body, BitMap()), first, stop)

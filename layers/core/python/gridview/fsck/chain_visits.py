@@ -16,11 +16,12 @@ from gridview.chains.blocks import Unreadable
 from gridview.chains.fence_cache import Fences
 from gridview.derive.families import families_of
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.fsck import chain_check, journal_check
 from gridview.fsck.block_membership import BlockMembership, JudgedDoubts, Misplaced, SuspectKey
 from gridview.fsck.chain_check import FamilySets
 from gridview.fsck.chain_repair import Chain
+from gridview.fsck.column_visits import ColumnVisit
 from gridview.fsck.definitions import Definitions
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import (
@@ -163,7 +164,8 @@ class Visits:
         tenant, project, family, _ = visit
         chain = Chain(self._table, tenant, project, family)
         count = len(chain.read([block_id for _, block_id in chain.listed()]))
-        if not count:
+        column = self._table.query(derived_keys.column(tenant, project, family), paths=())
+        if not count and not column.items:
             return []
         defined = self._definitions.reload(tenant, project)
         if not defined.lacks(family):
@@ -175,7 +177,8 @@ class Visits:
                 return []  # reported for its issues
         if self._repair is not None:
             self._repair.remove(tenant, project, family)
-        dead = Difference(chain.directory, DifferenceKind.DEAD, family, f"{count:,} blocks")
+        there = f"{count:,} blocks" + (" and a column" if column.items else "")
+        dead = Difference(chain.directory, DifferenceKind.DEAD, family, there)
         return [Finding(chain.directory, [dead], repaired=self._repair is not None)]
 
     def _visited_chain(self, visit: Visit, catalog: Catalog) -> Visited:
@@ -204,9 +207,13 @@ class Visits:
         if stop > last:
             stop = chain_check.ABOVE_ALL_NUMBERS
         doubtful = self._doubtful(visit, catalog)
-        chain_check.look_at_numbers(self._table, catalog, self._sets[2], first, stop, doubtful.take)
+        derived = chain_check.derived_slice(self._table, catalog, first, stop)
+        chain_check.look_at_numbers(derived, self._sets[2], doubtful.take)
         further = [visit._replace(at=str(stop))] if stop <= last else []
-        return Visited(doubtful.findings, further, len(doubtful.unsettled))
+        columns = ColumnVisit(Log(self._table, *visit[:2]), self._repair)
+        columns.check(catalog, derived, whole=not further)
+        unsettled = len(doubtful.unsettled) + columns.unsettled
+        return Visited([*doubtful.findings, *columns.findings], further, unsettled)
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
         own = visit.tenant, visit.project

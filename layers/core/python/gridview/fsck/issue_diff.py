@@ -69,8 +69,12 @@ class DifferenceKind(StrEnum):
     """A journal item is gone before its time. Its changes are folded."""
     HEADLESS = "headless"
     """A journal has no head, so that nothing can be written any more."""
+    NUMBERS = "numbers"
+    """A page of a column has other numbers than its issues."""
+    TOTAL = "total"
+    """The stored total of a column is not that of its pages."""
     DEAD = "dead"
-    """A family that nobody writes or reads any more still has blocks."""
+    """A family that nobody writes or reads any more still has blocks or pages."""
 
 
 LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})

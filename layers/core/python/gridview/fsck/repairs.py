@@ -58,6 +58,11 @@ class Repairs:
                 pass
             log.release(clock.now())
 
+    def remake(self, log: Log, family: str, pages: Sequence[int]) -> None:
+        """Have pages of a column made again from the ledgers of their issues, by the fold. Overloaded."""
+        log.ask_remakes(family, pages)
+        self.fold(log)
+
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove a family that nobody writes."""
         remove_all(self._table, tenant, project, family)

@@ -1,0 +1,164 @@
+"""Compares columns with issues: their pages by slices of issue numbers, and their totals with the sums of all pages.
+
+Documents that the index shows only raise a suspicion. It is settled by what the ledgers and the journal say of the page's
+issues as of the watermark, with strongly consistent reads between which no fold moved it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.chains.column_pages import ColumnPage, page_of
+from gridview.chains.column_writer import Total, total_of
+from gridview.dynamodb.expressions import Bound, Item, Span
+from gridview.dynamodb.table import Table
+from gridview.encoding import derived_keys, keys
+from gridview.encoding.number_pages import SLOTS, UnreadablePage, values_of
+from gridview.fsck.chain_check import ABOVE_ALL_NUMBERS
+from gridview.fsck.issue_diff import Difference, DifferenceKind
+from gridview.journal.column_fold import numbers_of_ledgers
+from gridview.journal.items import Head
+from gridview.journal.log import Log
+from gridview.schema.catalog import Catalog
+
+_AFTER_ALL_PAGES = "~"
+
+
+class JudgedPages(NamedTuple):
+    """The faults of pages, and the pages that could not be judged because a fold goes on."""
+
+    faults: Mapping[int, Difference]
+    unsettled: Sequence[int] = ()
+
+
+class JudgedTotal(NamedTuple):
+    """The fault of a total, if any; `settled`: whether it could be judged. An unknown total is no fault."""
+
+    fault: Difference | None = None
+    settled: bool = True
+    unknown: bool = False
+
+
+def suspect_pages(
+    table: Table,
+    catalog: Catalog,
+    family: str,
+    expected: Mapping[int, Decimal],
+    among: range,
+    unknown: BitMap,
+) -> list[int]:
+    """Return the pages that disagree with the numbers of documents for the issues `among`, but for `unknown` ones.
+
+    Half a read unit for each 4 KB of these pages.
+    """
+    last = derived_keys.column_page(page_of(among[-1])) if among.stop < ABOVE_ALL_NUMBERS else _AFTER_ALL_PAGES
+    bound = Bound("between", derived_keys.column_page(page_of(among[0])), last)
+    partition = derived_keys.column(catalog.tenant, catalog.project, family)
+    (items,) = table.read_together((), [Span(partition, bound, in_index=False)]).spans
+    held: dict[int, Decimal] = {}
+    found: set[int] = set()
+    for item in items:
+        try:
+            page = ColumnPage.from_item(item)
+            numbers = values_of(page.slices)
+        except UnreadablePage:
+            found |= _number_in(item)
+        else:
+            held |= {
+                num: value for slot, value in numbers.items() if (num := page.number * SLOTS + slot) in among
+            }
+    for num in expected.keys() | held.keys():
+        if num not in unknown and held.get(num) != expected.get(num):
+            found.add(page_of(num))
+    return sorted(found)
+
+
+def judge_pages(log: Log, family: str, pages: Sequence[int]) -> JudgedPages:
+    """Return the faults of pages as of the watermark: a read unit for each page and for each ledger of its issues."""
+    head = log.head()
+    by_key = {_key(log, family, page): page for page in pages}
+    stored = log.table.batch_get(list(by_key), consistent=True).items
+    found: dict[int, dict[int, Decimal]] = {}
+    faults: dict[int, Difference] = {}
+    unsettled: list[int] = []
+    for key, page in by_key.items():
+        try:
+            decoded = ColumnPage(family, page) if key not in stored else ColumnPage.from_item(stored[key])
+            numbers = values_of(decoded.slices)
+        except UnreadablePage:
+            faults[page] = Difference(key[0], DifferenceKind.UNREADABLE, key[1])
+            continue
+        if decoded.position > head.folded:
+            unsettled.append(page)
+        else:
+            found[page] = {page * SLOTS + slot: number for slot, number in numbers.items()}
+    nums = [num for page in found for num in range(max(page * SLOTS, 1), (page + 1) * SLOTS)]
+    expected = numbers_of_ledgers(log, head, (), family, nums)
+    if _moved(head, log.head()):
+        return JudgedPages(faults, [*unsettled, *found])
+    for page, numbers in found.items():
+        here = {num: expected[num] for num in expected if page_of(num) == page}
+        if numbers != here:
+            faults[page] = _difference(log, family, page, numbers, here)
+    return JudgedPages(faults, unsettled)
+
+
+def judge_total(log: Log, family: str) -> JudgedTotal:
+    """Compare the total in the journal's head with the pages: a read unit for each 4 KB of them."""
+    head = log.head()
+    known = head.totals.get(family, Total())
+    if known is None:
+        return JudgedTotal(unknown=True)
+    summed = Total()
+    partition = derived_keys.column(log.tenant, log.project, family)
+    for item in log.table.query_all(partition, consistent=True):
+        try:
+            page = ColumnPage.from_item(item)
+            summed = summed.plus(total_of((page.slices,)))
+        except UnreadablePage:
+            return JudgedTotal(settled=False)  # the check of the page reports it
+        if page.position > head.folded:
+            return JudgedTotal(settled=False)
+    if _moved(head, log.head()):
+        return JudgedTotal(settled=False)
+    if summed == known:
+        return JudgedTotal()
+    return JudgedTotal(
+        Difference(log.partition, DifferenceKind.TOTAL, family, f"{known.count}", f"{summed.count}")
+    )
+
+
+def _moved(before: Head, after: Head) -> bool:
+    return (before.folded, before.rechained) != (after.folded, after.rechained)
+
+
+def _number_in(item: Item) -> set[int]:
+    try:
+        return {derived_keys.parse_column_page(item[keys.SK])}
+    except ValueError:
+        return set()
+
+
+def _key(log: Log, family: str, page: int) -> tuple[str, str]:
+    return derived_keys.column(log.tenant, log.project, family), derived_keys.column_page(page)
+
+
+def _difference(
+    log: Log, family: str, page: int, found: Mapping[int, Decimal], expected: Mapping[int, Decimal]
+) -> Difference:
+    wrong = _differing(found, expected)
+    partition, sort_key = _key(log, family, page)
+    return Difference(
+        partition,
+        DifferenceKind.NUMBERS,
+        sort_key,
+        f"{len(wrong)} issues differ, the first is {wrong[0]}: {found.get(wrong[0])}",
+        f"{expected.get(wrong[0])}",
+    )
+
+
+def _differing(found: Mapping[int, Decimal], expected: Mapping[int, Decimal]) -> list[int]:
+    every: Iterable[int] = sorted(found.keys() | expected.keys())
+    return [num for num in every if found.get(num) != expected.get(num)]
