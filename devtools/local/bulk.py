@@ -12,16 +12,15 @@ from typing import Final
 
 from devtools.failure import Failure
 from devtools.local import engine
-from devtools.local.built_chains import built_chain
+from devtools.local.built_chains import built_chain, built_column
 from devtools.local.derived_items import derived_items
 from gridview.chains.blocks import Block
-from gridview.chains.column_pages import ColumnPage, by_page
+from gridview.chains.column_pages import ColumnPage
 from gridview.chains.column_writer import remove_column, total_of
 from gridview.derive.families import column_families, families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import derived_keys, keys
-from gridview.encoding.sort_strings import body_of, number_of, number_value
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
@@ -70,8 +69,7 @@ class Places:
 
     def column(self, family: str) -> list[ColumnPage]:
         """The pages of a column, as of the beginning of the journal."""
-        numbers = {number_of(key): number_value(body_of(key)) for key in self._keys.get(family, ())}
-        return [ColumnPage(family, page).changed(some, 0) for page, some in sorted(by_page(numbers).items())]
+        return built_column(family, self._keys.get(family, ()))
 
     def chains(self) -> Iterator[list[Block]]:
         """The blocks of each family. This object forgets them."""

@@ -17,7 +17,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.chains.fence_cache import Fences
 from gridview.commands import attributes
-from gridview.derive.families import families_of, has_entries
+from gridview.derive.families import column_families, families_of, has_entries
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
@@ -510,11 +510,14 @@ def test_an_issue_costs_one_query_and_a_family_two_and_its_blocks(table: MemoryT
     orders = sum(map(has_entries, families_of(catalog)))
     alone = families - orders
     former = len(chain_check.former_families(catalog))
-    assert counts["query", "table"] <= 40 + families + 3  # and the definitions, at each step
+    columns = len(column_families(catalog))
+    # And the definitions, at each step; the pages of columns twice, and those of former families.
+    assert counts["query", "table"] <= 40 + families + 3 + 2 * columns + former
     assert counts["query", keys.GSI1] == families + orders + former + alone + 1  # and sets and documents
     assert counts["batch_get_item", "table"] == families + alone
     # The counter twice, and the journal's head: with the definitions at each step, and to check the journal.
-    assert counts["get_item", "table"] == 2 + 6 + 1
+    # Twice again for each total.
+    assert counts["get_item", "table"] == 2 + 6 + 1 + 2 * columns
 
 
 def test_there_is_no_check_of_a_project_that_never_was(table: MemoryTable) -> None:

@@ -210,8 +210,8 @@ class Visits:
         derived = chain_check.derived_slice(self._table, catalog, first, stop)
         chain_check.look_at_numbers(derived, self._sets[2], doubtful.take)
         further = [visit._replace(at=str(stop))] if stop <= last else []
-        columns = ColumnVisit(Log(self._table, *visit[:2]), self._repair)
-        columns.check(catalog, derived, whole=not further)
+        columns = ColumnVisit(Log(self._table, *visit[:2]), catalog, self._repair)
+        columns.check(derived, whole=not further)
         unsettled = len(doubtful.unsettled) + columns.unsettled
         return Visited([*doubtful.findings, *columns.findings], further, unsettled)
 

@@ -17,7 +17,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import SLOTS, UnreadablePage, values_of
 from gridview.fsck.chain_check import ABOVE_ALL_NUMBERS
-from gridview.fsck.issue_diff import Difference, DifferenceKind
+from gridview.fsck.issue_diff import Difference, DifferenceKind, differences
 from gridview.journal.column_fold import numbers_of_ledgers
 from gridview.journal.items import Head
 from gridview.journal.log import Log
@@ -53,7 +53,9 @@ def suspect_pages(
 
     Half a read unit for each 4 KB of these pages.
     """
-    last = derived_keys.column_page(page_of(among[-1])) if among.stop < ABOVE_ALL_NUMBERS else _AFTER_ALL_PAGES
+    last = (
+        derived_keys.column_page(page_of(among[-1])) if among.stop < ABOVE_ALL_NUMBERS else _AFTER_ALL_PAGES
+    )
     bound = Bound("between", derived_keys.column_page(page_of(among[0])), last)
     partition = derived_keys.column(catalog.tenant, catalog.project, family)
     (items,) = table.read_together((), [Span(partition, bound, in_index=False)]).spans
@@ -75,8 +77,11 @@ def suspect_pages(
     return sorted(found)
 
 
-def judge_pages(log: Log, family: str, pages: Sequence[int]) -> JudgedPages:
-    """Return the faults of pages as of the watermark: a read unit for each page and for each ledger of its issues."""
+def judge_pages(log: Log, catalog: Catalog, family: str, pages: Sequence[int]) -> JudgedPages:
+    """Return the faults of pages as of the watermark: a read unit for each page and for each ledger of its issues.
+
+    A page may differ in issues that are wrong themselves, which the check of issues reports.
+    """
     head = log.head()
     by_key = {_key(log, family, page): page for page in pages}
     stored = log.table.batch_get(list(by_key), consistent=True).items
@@ -100,9 +105,19 @@ def judge_pages(log: Log, family: str, pages: Sequence[int]) -> JudgedPages:
         return JudgedPages(faults, [*unsettled, *found])
     for page, numbers in found.items():
         here = {num: expected[num] for num in expected if page_of(num) == page}
-        if numbers != here:
-            faults[page] = _difference(log, family, page, numbers, here)
+        wrong = _differing(numbers, here)
+        sound = next((num for num in wrong if _is_sound(log, catalog, head, num)), None)
+        if sound is not None:
+            held = f"{len(wrong)} issues differ, among them {sound}: {numbers.get(sound)}"
+            partition, sort_key = _key(log, family, page)
+            faults[page] = Difference(partition, DifferenceKind.NUMBERS, sort_key, held, f"{here.get(sound)}")
     return JudgedPages(faults, unsettled)
+
+
+def _is_sound(log: Log, catalog: Catalog, head: Head, num: int) -> bool:
+    """Whether an issue agrees with the data derived from it: a read unit for each 4 KB of its items."""
+    key = keys.issue(log.tenant, log.project, num)
+    return not differences(key, log.table.query_all(key, consistent=True), catalog, head=head)
 
 
 def judge_total(log: Log, family: str) -> JudgedTotal:
@@ -143,20 +158,6 @@ def _number_in(item: Item) -> set[int]:
 
 def _key(log: Log, family: str, page: int) -> tuple[str, str]:
     return derived_keys.column(log.tenant, log.project, family), derived_keys.column_page(page)
-
-
-def _difference(
-    log: Log, family: str, page: int, found: Mapping[int, Decimal], expected: Mapping[int, Decimal]
-) -> Difference:
-    wrong = _differing(found, expected)
-    partition, sort_key = _key(log, family, page)
-    return Difference(
-        partition,
-        DifferenceKind.NUMBERS,
-        sort_key,
-        f"{len(wrong)} issues differ, the first is {wrong[0]}: {found.get(wrong[0])}",
-        f"{expected.get(wrong[0])}",
-    )
 
 
 def _differing(found: Mapping[int, Decimal], expected: Mapping[int, Decimal]) -> list[int]:

@@ -29,17 +29,20 @@ class ColumnVisit:
     `unsettled`: how many pages and totals could not be judged, because folds went on.
     """
 
-    def __init__(self, log: Log, repair: Repairs | None) -> None:
+    def __init__(self, log: Log, catalog: Catalog, repair: Repairs | None) -> None:
         self.findings: list[Finding] = []
         self.unsettled = 0
         self._log = log
+        self._catalog = catalog
         self._repair = repair
 
-    def check(self, catalog: Catalog, derived: DerivedSlice, *, whole: bool) -> None:
+    def check(self, derived: DerivedSlice, *, whole: bool) -> None:
         """Check the pages of the slice; `whole`: it was the last, so check the totals too."""
-        for family in column_families(catalog):
+        for family in column_families(self._catalog):
             expected = {number_of(key): number_value(body_of(key)) for key in derived.keys.get(family, ())}
-            pages = suspect_pages(self._log.table, catalog, family, expected, derived.among, derived.unknown)
+            pages = suspect_pages(
+                self._log.table, self._catalog, family, expected, derived.among, derived.unknown
+            )
             if pages:
                 self._settle(family, pages)
             if whole:
@@ -62,7 +65,7 @@ class ColumnVisit:
         for attempt in range(_TRIES):
             if attempt:
                 self._wait()
-            judged = judge_pages(self._log, family, pages)
+            judged = judge_pages(self._log, self._catalog, family, pages)
             faults |= judged.faults
             pages = judged.unsettled
             if not pages:
