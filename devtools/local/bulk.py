@@ -16,11 +16,12 @@ from devtools.local.built_chains import built_chain, built_column
 from devtools.local.derived_items import derived_items
 from gridview.chains.blocks import Block
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import remove_column, total_of
+from gridview.chains.column_writer import Total, remove_column, total_of
 from gridview.derive.families import column_families, families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import derived_keys, keys
+from gridview.journal.items import Totals
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
@@ -153,11 +154,14 @@ def _write_columns(table: Table, catalog: Catalog, places: Places, write: Write)
     """Write all columns, then their totals. A killed load may have left pages, which are removed."""
     tenant, project = catalog.tenant, catalog.project
     log = Log(table, tenant, project)
+    totals: dict[str, Total | None] = {}
     for family in column_families(catalog):
         remove_column(table, tenant, project, family)
         pages = places.column(family)
         write(table, [page.to_item(tenant, project) for page in pages])
-        log.put_total(log.head(), family, total_of(page.slices for page in pages))
+        totals[family] = total_of(page.slices for page in pages)
+    if totals:
+        log.put_totals(Totals(0, totals), log.totals())
 
 
 def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) -> None:

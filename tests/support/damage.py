@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from devtools.local.built_chains import built_chain, built_column
 from devtools.local.derived_items import derived_items
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.chains.column_writer import total_of
+from gridview.chains.column_writer import Total, total_of
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.families import column_families, derived_strings, keys_of
@@ -18,6 +18,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
+from gridview.journal.items import Totals
 from gridview.journal.log import Log
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
@@ -90,11 +91,13 @@ def add_issues(table: Table, count: int, project: str = PROJECT, tenant: str = T
         for block in built_chain(family, sorted(found)):
             table.put(block.to_item(tenant, project))
     log = Log(table, tenant, project)
+    totals: dict[str, Total | None] = {}
     for family in column_families(catalog):
         pages = built_column(family, places[family])
         for page in pages:
             table.put(page.to_item(tenant, project))
-        log.put_total(log.head(), family, total_of(page.slices for page in pages))
+        totals[family] = total_of(page.slices for page in pages)
+    log.put_totals(Totals(0, totals), log.totals())
 
 
 def key_of(num: int, project: str = PROJECT, tenant: str = TENANT) -> str:

@@ -15,7 +15,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import SLOTS, values_of
 from gridview.encoding.sort_strings import body_of, number_value
 from gridview.journal.column_fold import recount
-from gridview.journal.items import Head
+from gridview.journal.items import Totals
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.support.errors import NotFound
@@ -38,15 +38,16 @@ def watch_page(world: World, item: Item) -> None:
         )
 
 
-def watch_head(world: World, before: Head | None, head: Head) -> None:
-    """A head has just been written: each total that it moved is that of the journal up to the watermark."""
-    for family, total in head.totals.items():
-        moved = before is None or before.folded != head.folded or before.totals.get(family) != total
-        if total is None or not moved or not _written(world, family):
+def watch_totals(world: World, totals: Totals) -> None:
+    """Totals have just been written: each is that of the journal up to their position."""
+    for family, total in totals.by_family.items():
+        if total is None or not _written(world, family):
             continue
-        said = _said(world, family, head.folded)
+        said = _said(world, family, totals.position)
         if (total.count, Fraction(total.sum)) != (len(said), _sum(said)):
-            raise Difference(f"the total of {family} at {head.folded} is {total}, the journal says {said}")
+            raise Difference(
+                f"the total of {family} at {totals.position} is {total}, the journal says {said}"
+            )
         world.totals["totals of columns"] += 1
 
 
@@ -86,13 +87,16 @@ def _assert_column(world: World, family: str, expected: Numbers, exempt: set[int
     if known != expected:
         raise Difference(f"the column of {family} has {_differing(known, expected)} of the documents")
     log = Log(world.engine, world.tenant, world.project)
-    if log.head().totals.get(family, ...) is None:
+    totals = log.totals()
+    if totals.of(family) is None or totals.position != log.head().folded:
         world.totals["unknown totals"] += 1
-        recount(log, family)
-    total = log.head().totals.get(family)
-    if held and total is None:
-        raise Difference(f"the total of {family} is unknown after it was counted")
-    if total is not None and (total.count, Fraction(total.sum)) != (len(held), _sum(held)):
+        if totals.position == log.head().folded and not recount(log, family):
+            raise Difference(f"the total of {family} cannot be counted")
+    totals = log.totals()
+    total = totals.of(family)
+    if totals.position == log.head().folded and (
+        total is None or (total.count, Fraction(total.sum)) != (len(held), _sum(held))
+    ):
         raise Difference(f"the total of {family} is {total}, the pages have {held}")
 
 

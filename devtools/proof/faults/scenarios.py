@@ -71,7 +71,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
             clock.seconds += 60
             world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log)
             world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
-            world.watch_page, world.watch_head = columns_truth.watch_page, columns_truth.watch_head
+            world.watch_page, world.watch_totals = columns_truth.watch_page, columns_truth.watch_totals
             family.play(world, seed)
         except Exception as error:
             difference = f"{type(error).__name__}: {error}"

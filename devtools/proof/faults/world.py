@@ -124,7 +124,7 @@ class World:
         """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
         self.watch_blocks: Callable[[World, str, Chain], None] = lambda *_: None
         self.watch_page: Callable[[World, Item], None] = lambda *_: None
-        self.watch_head: Callable[[World, Head | None, Head], None] = lambda *_: None
+        self.watch_totals: Callable[[World, journal.Totals], None] = lambda *_: None
         """Looks at the blocks of a family that have just been written or removed, as they were before."""
         self.differences: list[Difference] = []
         self.too_large: set[tuple[str, int]] = set()
@@ -206,8 +206,8 @@ class World:
             return here._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
         if any(map(is_page, attempted.keys)):
             return self._home_of(attempted.keys)._writing_page(attempted.key, perform)
-        if len(attempted.keys) == 1 and is_head(attempted.key):
-            return self._home_of(attempted.keys)._writing_head(attempted.key, perform)
+        if any(map(is_totals, attempted.keys)):
+            return self._home_of(attempted.keys)._writing_totals(attempted.key, perform)
         concerned = [key for key in attempted.keys if is_document(key)]
         if not concerned:
             return self._watching(attempted, perform)
@@ -268,14 +268,12 @@ class World:
             self._looking(lambda: self.watch_page(self, stored))
         return answer
 
-    def _writing_head(self, key: Key, perform: Callable[[], Any]) -> Any:
-        """Done, and looked at: the head of the journal."""
-        before = self.engine.get(*key, consistent=True)
+    def _writing_totals(self, key: Key, perform: Callable[[], Any]) -> Any:
+        """Done, and looked at: the totals of columns."""
         answer = perform()
         stored = self.engine.get(*key, consistent=True)
         if stored is not None:
-            old = None if before is None else Head.from_item(before)
-            self._looking(lambda: self.watch_head(self, old, Head.from_item(stored)))
+            self._looking(lambda: self.watch_totals(self, journal.Totals.from_item(stored)))
         return answer
 
     def _looking(self, look: Callable[[], None]) -> None:
@@ -713,16 +711,16 @@ def is_page(key: Key) -> bool:
     return derived_keys.is_column(key[0])
 
 
-def is_head(key: Key) -> bool:
-    """Whether an item is the head of a journal."""
-    return derived_keys.is_journal(key[0]) and key[1] == derived_keys.FOLD
+def is_totals(key: Key) -> bool:
+    """Whether an item has the totals of a project's columns."""
+    return derived_keys.is_journal(key[0]) and key[1] == derived_keys.TOTALS
 
 
 def is_journal_item(key: Key) -> bool:
-    """Whether an item is one of a journal, and neither its head nor a mark."""
+    """Whether an item is one of a journal, and neither its head, nor totals, nor a mark."""
     return (
         derived_keys.is_journal(key[0])
-        and key[1] != derived_keys.FOLD
+        and key[1] not in (derived_keys.FOLD, derived_keys.TOTALS)
         and not derived_keys.is_journal_mark(key[1])
     )
 

@@ -39,8 +39,10 @@ _usual = st.one_of(
     ),
 )
 _pages = st.one_of(
-    st.dictionaries(st.integers(0, SLOTS - 1), one, max_size=size)
-    for one, size in ((_usual, SLOTS), (_nasty, 40), (st.one_of(_usual, _nasty), 60))
+    [
+        st.dictionaries(st.integers(0, SLOTS - 1), one, max_size=size)
+        for one, size in ((_usual, SLOTS), (_nasty, 40), (st.one_of(_usual, _nasty), 60))
+    ]
 )
 
 
@@ -117,7 +119,7 @@ def test_a_page_is_short(values: dict[int, Decimal], most: int) -> None:
 
 def test_an_empty_page_has_no_bytes() -> None:
     assert decoded(b"") is EMPTY
-    assert (count_of(EMPTY), sum_of(EMPTY), values_of(EMPTY)) == (0, 0, {})
+    assert count_of(EMPTY) == sum_of(EMPTY) == len(values_of(EMPTY)) == 0
 
 
 _PAGE = encoded({0: Decimal(1), 1: Decimal(2), 2: Decimal(3), 9: Decimal("1E-9"), 11: Decimal("1E-9")})

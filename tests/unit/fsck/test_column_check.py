@@ -8,10 +8,10 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.column_pages import ColumnPage
 from gridview.chains.column_writer import Total
-from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import values_of
 from gridview.fsck.issue_diff import DifferenceKind
+from gridview.journal.items import Totals
 from gridview.journal.log import Log
 from tests.support import damage
 from tests.support.damage import PROJECT, TENANT
@@ -54,7 +54,7 @@ def put(table: MemoryTable, changed: ColumnPage) -> None:
 
 
 def total(table: MemoryTable) -> Total | None:
-    return Log(table, TENANT, PROJECT).head().totals[COST]
+    return Log(table, TENANT, PROJECT).totals().by_family[COST]
 
 
 def numbers(table: MemoryTable) -> dict[int, Decimal]:
@@ -88,7 +88,7 @@ def unreadable_page(table: MemoryTable) -> None:
 
 def other_total(table: MemoryTable) -> None:
     log = Log(table, TENANT, PROJECT)
-    log.put_total(log.head(), COST, Total(1, Decimal(1)))
+    log.put_totals(Totals(0, {COST: Total(1, Decimal(1))}), log.totals())
 
 
 DAMAGE: dict[Callable[[MemoryTable], None], DifferenceKind] = {
@@ -129,9 +129,8 @@ def test_an_issue_that_is_wrong_itself_is_not_reported_of_its_page_too(
 
 def test_an_unknown_total_is_no_fault_and_a_repair_counts_it(table: MemoryTable, time: Time) -> None:
     counted = total(table)
-    table.update(
-        derived_keys.journal(TENANT, PROJECT), derived_keys.FOLD, PRESENT, assign={f"total-{COST}": ""}
-    )
+    log = Log(table, TENANT, PROJECT)
+    log.put_totals(Totals(0, {COST: None}), log.totals())
     assert checked(table, the_project(table), time)[0] == {}
     assert total(table) is None
     assert checked(table, the_project(table), time, repair=repairs_on(table))[0] == {}

@@ -21,7 +21,17 @@ from gridview.journal.column_fold import numbers_of_ledgers, recount
 from gridview.journal.committer import ledger_item
 from gridview.journal.items import Remake
 from gridview.schema.store import Catalogs
-from tests.support.derived_project import ADMIN, PROJECT, TENANT, before, catalog_of, fold, log_of, new_table
+from tests.support.derived_project import (
+    ADMIN,
+    PROJECT,
+    TENANT,
+    before,
+    catalog_of,
+    fold,
+    log_of,
+    new_table,
+    puts,
+)
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -67,7 +77,7 @@ def numbers(table: MemoryTable) -> dict[int, Decimal]:
 
 
 def total(table: MemoryTable) -> Total | None:
-    return log_of(table).head().totals[COST]
+    return log_of(table).totals().by_family[COST]
 
 
 def page_key(page: int) -> tuple[str, str]:
@@ -164,14 +174,8 @@ def test_a_recount_stores_no_total_of_an_earlier_watermark(table: MemoryTable) -
         log(table, moved(1, "5", "6"))
         fold(table)
 
-    assert not recount(log_of(table.seen_through(before(advances, further))), COST)
+    assert not recount(log_of(table.seen_through(before(puts(derived_keys.TOTALS), further))), COST)
     assert total(table) == Total(1, Decimal(6))
-
-
-def test_a_repair_of_a_chain_stops_a_recount(table: MemoryTable) -> None:
-    log(table, moved(1, None, "5"))
-    fold(table)
-    assert not recount(log_of(table.seen_through(before(advances, log_of(table).rechain))), COST)
 
 
 def spoil(table: MemoryTable, page: int) -> None:
@@ -260,11 +264,14 @@ def test_a_string_that_is_no_number_of_the_issue_has_none(table: MemoryTable) ->
     assert (numbers(table), total(table)) == ({1: Decimal(1)}, Total(1, Decimal(1)))
 
 
-def test_the_total_of_an_index_that_was_removed_leaves_the_head(table: MemoryTable) -> None:
+def test_totals_leave_with_their_index(table: MemoryTable) -> None:
+    body = {"name": "Size", "id": "size", "type": "number"}
+    attributes.create_attribute(table, Catalogs(), ADMIN, PROJECT, body)
     log(table, moved(1, None, "1"))
     fold(table)
+    assert log_of(table).totals().by_family.keys() == {COST, "a4.1"}
     body = {"indexed": False}
     attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", body, None, settling=0.0)
     log(table, moved(1, "1", None))
     fold(table)
-    assert COST not in log_of(table).head().totals
+    assert log_of(table).totals().by_family.keys() == {"a4.1"}

@@ -14,8 +14,9 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import parse_datetime
 from gridview.query import aggregate_planner, planner, prices, summary_request
 from gridview.query.counting import summarized
+from gridview.query.number_functions import Function
 from gridview.query.summary_columns import is_answered_by_blocks
-from gridview.query.summary_request import FieldSummary, Function, of_values, resolve, summary_json
+from gridview.query.summary_request import FieldSummary, of_values, resolve, summary_json
 from gridview.schema.fields import Field, FieldType, Option
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs

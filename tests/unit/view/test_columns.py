@@ -13,7 +13,7 @@ from gridview.chains.column_writer import Total
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import number, sort_string
-from gridview.journal.items import Head, Remake
+from gridview.journal.items import Remake, Totals
 from gridview.support.errors import Overloaded
 from gridview.view import journal_tail
 from gridview.view.block_cache import BlockCache
@@ -97,7 +97,7 @@ def test_a_container_reads_a_column_once_and_follows_the_journal(
     table: MemoryTable, container: Container, later: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_tail, "_KEPT_CHANGES", 0)
-    expected = {}
+    expected: dict[int, Decimal] = {}
     for num in range(1, 30):
         if num > 3:
             log(table, moved(num - 3, str(num - 3), None))
@@ -177,35 +177,35 @@ def overlay(num: int, steps: Sequence[tuple[int, str | None, str | None]], *leav
     return Overlay([Move(num, {COST: FamilyMove(left, made[-1].takes if made else None, made)}, None)])
 
 
-HEAD = Head(last=9, folded=5, totals={COST: Total(3, Decimal(10))})
+TOTALS = Totals(5, {COST: Total(3, Decimal(10))})
 LOGGED = Logged(last=9, floor=4)
 
 
 @pytest.mark.parametrize(
-    ("over", "logged", "head", "expected"),
+    ("over", "logged", "totals", "expected"),
     [
-        (Overlay(), LOGGED, HEAD, Total(3, Decimal(10))),
-        (overlay(1, [(6, "2", "5")], "2"), LOGGED, HEAD, Total(3, Decimal(13))),
-        (overlay(1, [(5, "2", "5")], "2"), LOGGED, HEAD, Total(3, Decimal(10))),
-        (overlay(1, [(5, None, "2"), (7, "2", None)], "2"), LOGGED, HEAD, Total(2, Decimal(8))),
-        (overlay(1, [(6, None, "1E-130")]), LOGGED, HEAD, Total(4, Decimal("1E-130") + 10)),
+        (Overlay(), LOGGED, TOTALS, Total(3, Decimal(10))),
+        (overlay(1, [(6, "2", "5")], "2"), LOGGED, TOTALS, Total(3, Decimal(13))),
+        (overlay(1, [(5, "2", "5")], "2"), LOGGED, TOTALS, Total(3, Decimal(10))),
+        (overlay(1, [(5, None, "2"), (7, "2", None)], "2"), LOGGED, TOTALS, Total(2, Decimal(8))),
+        (overlay(1, [(6, None, "1E-130")]), LOGGED, TOTALS, Total(4, Decimal("1E-130") + 10)),
         (
             overlay(1, [], "2"),
             LOGGED,
-            HEAD,
+            TOTALS,
             None,
         ),  # a token's issue, whose former number may be folded or not
-        (overlay(1, []), LOGGED, HEAD, Total(3, Decimal(10))),  # never had one
-        (Overlay(), LOGGED._replace(floor=6), HEAD, None),  # an old copy of the head
-        (Overlay(), LOGGED._replace(last=4, floor=0), HEAD, None),  # a journal that lacks folded items
-        (Overlay(), LOGGED, Head(last=9, folded=5, totals={COST: None}), None),
-        (Overlay(), LOGGED, Head(last=9, folded=5), Total()),
+        (overlay(1, []), LOGGED, TOTALS, Total(3, Decimal(10))),  # never had one
+        (Overlay(), LOGGED._replace(floor=6), TOTALS, None),  # an old copy
+        (Overlay(), LOGGED._replace(last=4, floor=0), TOTALS, None),  # a journal that lacks folded items
+        (Overlay(), LOGGED, Totals(5, {COST: None}), None),
+        (Overlay(), LOGGED, Totals(5), Total()),
     ],
 )
 def test_a_total_is_corrected_where_it_is_certain_what_was_folded(
-    over: Overlay, logged: Logged, head: Head, expected: Total | None
+    over: Overlay, logged: Logged, totals: Totals, expected: Total | None
 ) -> None:
-    found = shown_total(over, logged, COST, head)
+    found = shown_total(over, logged, COST, totals)
     if expected is not None and expected.count == 4:
         assert found is not None
         assert str(found.sum) == f"10.{'0' * 129}1"

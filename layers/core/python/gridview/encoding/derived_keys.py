@@ -124,6 +124,8 @@ FOLD = "fold"
 """Sort key of the head of a project's journal, and index partition of the heads of all journals that wait to
 be folded.
 """
+TOTALS = "totals"
+"""Sort key of the totals of a project's columns, in the partition of its journal."""
 JOURNAL_PREFIX = "journal-"
 _JOURNAL_DIGITS = 12
 MAX_JOURNAL_NUMBER = 10**_JOURNAL_DIGITS - 1

@@ -121,10 +121,10 @@ def _is_sound(log: Log, catalog: Catalog, head: Head, num: int) -> bool:
 
 
 def judge_total(log: Log, family: str) -> JudgedTotal:
-    """Compare the total in the journal's head with the pages: a read unit for each 4 KB of them."""
-    head = log.head()
-    known = head.totals.get(family, Total())
-    if known is None:
+    """Compare a stored total with the pages: a read unit for each 4 KB of them."""
+    head, totals = log.head(), log.totals()
+    known = totals.of(family)
+    if known is None or totals.position != head.folded:
         return JudgedTotal(unknown=True)
     summed = Total()
     partition = derived_keys.column(log.tenant, log.project, family)

@@ -1,9 +1,9 @@
-"""The fold's part in columns: writes the pages that journal items name, and finds the totals as of the last item.
+"""The fold's part in columns: writes the pages that journal items name, and the totals as of the last item.
 
 A total is exact, or unknown: after folds that overlapped, and after pages were made again. `recount` finds it again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from gridview.chains.column_pages import ColumnPage
@@ -12,22 +12,24 @@ from gridview.derive.ledger import NUMBER, paths_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import UnreadablePage
-from gridview.journal.items import Head, JournalItem
+from gridview.journal.items import Head, JournalItem, Totals
 from gridview.journal.log import Log
 from gridview.journal.replay import last_numbers, number_in, strings_at
 
 
-def fold_columns(
-    log: Log, head: Head, passed: Sequence[JournalItem], families: Iterable[str]
-) -> dict[str, Total | None]:
-    """Write the pages of all columns for the items after the watermark; return the totals as of the last one.
+def fold_columns(log: Log, head: Head, passed: Sequence[JournalItem], families: Collection[str]) -> None:
+    """Write the pages of all columns for the items after the watermark, and the totals as of the last one.
 
-    Costs a read unit for each page, and a write unit for each KB: see `ColumnWriter.write`. Overloaded.
+    Costs a read unit for each page and for the totals, and a write unit for each KB: see `ColumnWriter.write`. Nothing if
+    there is no column. Overloaded.
     """
+    if not families:
+        return
 
     def numbers_at(family: str, nums: Iterable[int]) -> Mapping[int, Decimal]:
         return numbers_of_ledgers(log, head, passed, family, nums)
 
+    known = log.totals()
     writer = ColumnWriter(
         log.table, log.tenant, log.project, Fold(head.folded, passed[-1].number, numbers_at)
     )
@@ -37,9 +39,10 @@ def fold_columns(
         asked = [one for one in remakes if one.family == family]
         numbers, remade = last_numbers(passed, family), {page for one in asked for page in one.pages}
         change = writer.write(family, numbers, remade) if numbers or remade else Total()
-        before = None if asked else head.totals.get(family, Total())
+        before = None if asked or known.position != head.folded else known.of(family)
         totals[family] = None if before is None or change is None else before.plus(change)
-    return totals
+    if passed[-1].number > known.position:
+        log.put_totals(Totals(passed[-1].number, totals), known)
 
 
 def numbers_of_ledgers(
@@ -72,7 +75,9 @@ def recount(log: Log, family: str) -> bool:
 
     Costs a read unit for each 4 KB of the column, and a write unit.
     """
-    head = log.head()
+    head, known = log.head(), log.totals()
+    if known.position != head.folded:
+        return False
     total = Total()
     unreadable: list[int] = []
     for item in log.table.query_all(derived_keys.column(log.tenant, log.project, family), consistent=True):
@@ -88,4 +93,4 @@ def recount(log: Log, family: str) -> bool:
     if unreadable:
         log.ask_remakes(family, unreadable)
         return False
-    return log.put_total(head, family, total)
+    return log.put_totals(known._replace(by_family={**known.by_family, family: total}), known)

@@ -54,8 +54,8 @@ def fold(
         replay = Replay(passed[-1].number, partial(keys_of_members, log, head, passed))
         for changes in last_words(log.partition, passed, frozenset(families_of(catalog))).values():
             _write(log, fences, replay, changes, send_poison)
-    totals = None if catalog is None else fold_columns(log, head, passed, column_families(catalog))
-    log.advance(head, passed, since, totals)
+        fold_columns(log, head, passed, column_families(catalog))
+    log.advance(head, passed, since)
     return len(passed)
 
 

@@ -214,8 +214,6 @@ class Head:
       None if nothing waits.
     - `seen`: the last number when it looked before, at `seen_at` (seconds since 1970).
     - `rechained` changes with each repair of a chain of blocks.
-    - `totals`: the totals of columns as of the watermark, by family; None: unknown. A family that is not there
-      has none yet, and its total is 0.
     """
 
     last: int = 0
@@ -228,7 +226,6 @@ class Head:
     trail: tuple[tuple[int, float], ...] = ()
     rechained: str = ""
     holder: str = ""
-    totals: Mapping[str, Total | None] = field(default_factory=dict)
 
     def committed(self, number: int) -> bool | None:
         """Return whether the item of a number is there and not empty; None after the watermark, where only
@@ -280,26 +277,40 @@ class Head:
             tuple((number, at / 1_000) for number, at in item.get("trail", ())),
             item.get(RECHAINED, ""),
             item[keys.HOLDER],
-            totals_in(item),
         )
 
 
-_TOTAL = "total-"
-"""Begins the attributes of a stored head that hold the totals of columns."""
+class Totals(NamedTuple):
+    """The totals of a project's columns as of a journal number, by family; None: unknown.
 
+    A family that is not there had no number yet: its total is 0.
+    """
 
-def totals_in(item: Mapping[str, Any]) -> dict[str, Total | None]:
-    """Return the totals that a stored item has, by family."""
-    return {
-        name.removeprefix(_TOTAL): _total(stored) for name, stored in item.items() if name.startswith(_TOTAL)
-    }
+    position: int = 0
+    by_family: Mapping[str, Total | None] = {}
 
+    def of(self, family: str) -> Total | None:
+        """Return the total of a family."""
+        return self.by_family.get(family, Total())
 
-def stored_totals(totals: Mapping[str, Total | None]) -> dict[str, str]:
-    """Return the attributes that hold totals. A number of DynamoDB has too few digits for a sum."""
-    return {
-        f"{_TOTAL}{family}": "" if one is None else f"{one.count} {one.sum}" for family, one in totals.items()
-    }
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """Encode as the stored item. A number of DynamoDB has too few digits for a sum."""
+        return {
+            keys.PK: derived_keys.journal(tenant, project),
+            keys.SK: derived_keys.TOTALS,
+            "position": self.position,
+            "totals": {
+                family: "" if one is None else f"{one.count} {one.sum}"
+                for family, one in self.by_family.items()
+            },
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any] | None) -> Self:
+        """Decode the stored item; without one, there was no number at the beginning of the journal."""
+        if item is None:
+            return cls()
+        return cls(item["position"], {family: _total(stored) for family, stored in item["totals"].items()})
 
 
 def _total(stored: str) -> Total | None:

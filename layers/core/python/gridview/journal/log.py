@@ -1,14 +1,13 @@
 """Reads and writes the journal of a project."""
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pyroaring import BitMap
 
-from gridview.chains.column_writer import Total
 from gridview.derive.issue_changes import IssueChange
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
@@ -23,7 +22,7 @@ from gridview.journal.items import (
     JournalItem,
     Listing,
     Remake,
-    stored_totals,
+    Totals,
 )
 from gridview.support import clock
 from gridview.support.concurrency import chunked
@@ -227,12 +226,9 @@ class Log:
         head: Head,
         passed: Sequence[JournalItem],
         since: float,
-        totals: Mapping[str, Total | None] | None = None,
     ) -> Head | None:
         """Move the watermark from where it was read over these items, and rest in the same write, unless much
         is left.
-
-        `totals`: those of all columns as of the last item; None: as before.
 
         If nothing is left, nothing is due any more. Numbers beyond these items have waited since the fold
         began at the earliest: the instant `since` (seconds since 1970). If they weigh little, the fold is due
@@ -246,13 +242,10 @@ class Log:
         number = passed[-1].number
         emptied = head.emptied | BitMap(record.number for record in passed if record.is_empty)
         folded = sum(record.weight for record in passed)
-        kept = head.totals if totals is None else totals
-        gone = tuple(stored_totals(dict.fromkeys(head.totals.keys() - kept.keys())))
         moved: dict[str, Any] = {
             "folded": number,
             "emptied": emptied.serialize(),
             "trail": head.trail_to(number, clock.seconds()),
-            **stored_totals(kept),
         }
         unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
         waiting = head.waiting
@@ -265,7 +258,7 @@ class Log:
                     derived_keys.FOLD,
                     unmoved.also(is_last),
                     assign={**moved, "waiting": 0, **nothing_due.assign},
-                    drop=(*nothing_due.drop, *gone),
+                    drop=nothing_due.drop,
                 )
             except ConditionFailed as error:
                 if error.item is None or error.item["folded"] != head.folded:
@@ -284,23 +277,24 @@ class Log:
                 unmoved,
                 assign=moved,
                 add={"waiting": -folded},
-                drop=gone,
             )
         except ConditionFailed:
             return None
         return Head.from_item(item)
 
-    def put_total(self, head: Head, family: str, total: Total) -> bool:
-        """Store the total of a column that was counted at the watermark of a head; False if that has moved
-        since, or a repair has changed a chain. 1 write unit.
-        """
-        unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
+    def totals(self, *, consistent: bool = True) -> Totals:
+        """Return the totals of the columns: 1 read unit, half of it if not strongly consistent."""
+        stored = self.table.get(self.partition, derived_keys.TOTALS, consistent=consistent)
+        return Totals.from_item(stored)
+
+    def put_totals(self, totals: Totals, before: Totals) -> bool:
+        """Store the totals, unless others were stored since `before` was read: 1 write unit for each KB."""
+        item = totals.to_item(self.tenant, self.project)
+        there = Condition("#position = :position", {"#position": "position"}, {":position": before.position})
         try:
-            self.table.update(
-                self.partition, derived_keys.FOLD, unmoved, assign=stored_totals({family: total})
-            )
-        except ConditionFailed:
-            return False
+            self.table.put(item, ABSENT if before == Totals() else there)
+        except ConditionFailed as error:
+            return error.is_repeat_of(item)
         return True
 
     def rechaining(self, head: Head) -> Write:

@@ -121,15 +121,15 @@ class Folder:
             head = self._log.head()  # another fold may have gone further than this one
             if not passed:
                 break
-        self._recount(head, left)
+        self._recount(left)
         return head
 
-    def _recount(self, head: Head, left: Callable[[], float]) -> None:
+    def _recount(self, left: Callable[[], float]) -> None:
         """Count the totals of columns that folds could not know. What fails is tried again after the next fold.
 
         Readers read the column meanwhile, so nothing else waits for it.
         """
-        for family, total in head.totals.items():
+        for family, total in self._log.totals().by_family.items():
             if total is None and left() > 0:
                 recount(self._log, family)
 

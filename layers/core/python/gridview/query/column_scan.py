@@ -55,10 +55,10 @@ class TotalScan(Said):
         """Return a sentence about the work that was done."""
         found: Sequence[str] = facts["found"]
         if not found:
-            return "The journal's head has no total that suffices."
+            return "No stored total suffices."
         return (
-            f"Take the functions of {', '.join(found)} over all issues from the totals in the journal's head, the "
-            "ends of orders, and columns that are kept."
+            f"Take the functions of {', '.join(found)} over all issues from stored totals, the ends of orders, "
+            "and columns that are kept."
         )
 
 

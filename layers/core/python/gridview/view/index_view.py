@@ -21,7 +21,7 @@ from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_size
-from gridview.journal.items import Head
+from gridview.journal.items import Totals
 from gridview.schema.document_store import get_issue
 from gridview.schema.trash import DELETED_BY, is_trashed
 from gridview.view import freshness
@@ -79,7 +79,7 @@ class IndexView:
         self._reader = BlockReader(self.table, context.catalog, context.cache, self._changes.since)
         self._snapshot = IndexSnapshot(self._reader, self._changes.overlay or NOTHING)
         self._columns = ColumnReader(context.catalog, context.cache, self._changes.since)
-        self._head_position = 0
+        self._total_position = 0
         self._state: dict[type, Any] = {}
         self._fetched: dict[tuple[tuple[str, ...], ...] | None, dict[int, Item]] = {}
         self._was_shown = False
@@ -114,7 +114,7 @@ class IndexView:
     @property
     def _position(self) -> int:
         """The highest journal number that the reads of the index may contain."""
-        return max(self._reader.position, self._columns.position, self._head_position)
+        return max(self._reader.position, self._columns.position, self._total_position)
 
     # Reads without a call
 
@@ -213,8 +213,8 @@ class IndexView:
         for read, answer in answers:
             if isinstance(read, _OF_THE_STATE):
                 self._state.setdefault(type(read), answer)
-            elif isinstance(read, ReadTotals) and answer is not None:
-                self._head_position = max(self._head_position, answer.folded)
+            elif isinstance(read, ReadTotals):
+                self._total_position = max(self._total_position, answer.position)
         for read, _ in answers:
             if isinstance(read, ReadRecent):
                 self._apply_overlay()
@@ -253,10 +253,10 @@ class IndexView:
             return {one: self._total(one, answer) for one in read.families}
         return answer if self.overlay is None else self.overlay.over(read, answer)
 
-    def _total(self, family: str, head: Head | None) -> Total | None:
-        if head is None or self._changes.logged is None or self.overlay is None:
+    def _total(self, family: str, totals: Totals) -> Total | None:
+        if self._changes.logged is None or self.overlay is None:
             return None
-        return shown_total(self.overlay, self._changes.logged, family, head)
+        return shown_total(self.overlay, self._changes.logged, family, totals)
 
     def _apply_overlay(self) -> None:
         """Lay over the recent changes that were read. Raises Outdated if work saw others or directories are too old."""
@@ -278,10 +278,10 @@ class IndexView:
 
     # Reads of numbers, documents and sort entries
 
-    def _numbers(self, table: Table, read: ReadColumns | ReadTotals) -> Head | None:
-        """Read columns, which are then at hand, or the head that has the totals."""
+    def _numbers(self, table: Table, read: ReadColumns | ReadTotals) -> Totals | None:
+        """Read columns, which are then at hand, or totals."""
         if isinstance(read, ReadTotals):
-            return replace(self._context.log, table=table).known_head()
+            return replace(self._context.log, table=table).totals(consistent=False)
         self._columns.read(table, read.families, read.issues)
         return None
 

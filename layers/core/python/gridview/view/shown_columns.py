@@ -1,7 +1,7 @@
 """Columns and totals of numbers, as if they held the recent changes. Pure.
 
 By state, as all of the overlay: the numbers of changed issues are taken out of the column, and those that they have now
-are put beside it. A total is corrected by what each changed issue had at the watermark, and only if that is certain.
+are put beside it. A total is corrected by what each changed issue had at its position, and only if that is certain.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from pyroaring import BitMap
 
 from gridview.chains.column_writer import Total
 from gridview.chains.number_columns import NumberColumn, Numbers
-from gridview.journal.items import Head
+from gridview.journal.items import Totals
 from gridview.journal.replay import number_in
 from gridview.view.moves import Logged
 from gridview.view.overlay import Overlay
@@ -51,19 +51,19 @@ def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownCo
     return ShownColumn(column, BitMap(numbers), there)
 
 
-def shown_total(overlay: Overlay, logged: Logged, family: str, head: Head) -> Total | None:
-    """Return the total of a column with the overlay's changes, from the one in a head that was just read.
+def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -> Total | None:
+    """Return the total of a column with the overlay's changes, from totals that were just read.
 
-    None if it is unknown: a fold left it so, the head is older than the journal items at hand, or it is uncertain what a
-    changed issue had at the head's watermark.
+    None if it is unknown: a fold left it so, it is older than the journal items at hand, or it is uncertain what a changed
+    issue had at its position.
     """
-    total = head.totals.get(family, Total())
-    if total is None or not logged.floor <= head.folded <= logged.last:
+    total = totals.of(family)
+    if total is None or not logged.floor <= totals.position <= logged.last:
         return None
     for num, move in overlay.moves_in(family):
         if move.leaves and not move.steps:
             return None
-        had = move.had_at(head.folded) if move.steps else None
+        had = move.had_at(totals.position) if move.steps else None
         total = total.plus(_of(number_in(move.takes, num))).minus(_of(number_in(had, num)))
     return total
 
