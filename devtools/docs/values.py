@@ -134,6 +134,8 @@ def _of_queries() -> dict[str, Value]:
         "rows.mb": page.MAX_PAGE_BYTES // 1_000_000,
         "summary.blocks": aggregate_planner.MAX_QUERIES,
         "summary.fields": summary_request.MAX_FIELDS,
+        "groups.bins": group_request.MAX_BINS,
+        "groups.ranked": aggregate_planner.MAX_RANKED,
         "text.compared": sort_strings.TEXT_WIDTH,
         "token.issues": consistency.MAX_ISSUES,
         "token.seconds": consistency.SECONDS,

@@ -16,7 +16,8 @@ from devtools.local.built_chains import built_chain, built_column
 from devtools.local.derived_items import derived_items
 from gridview.chains.blocks import Block
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import Total, remove_column, total_of
+from gridview.chains.column_totals import ColumnTotal, total_of
+from gridview.chains.column_writer import remove_column
 from gridview.derive.families import column_families, families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
@@ -154,7 +155,7 @@ def _write_columns(table: Table, catalog: Catalog, places: Places, write: Write)
     """Write all columns, then their totals. A killed load may have left pages, which are removed."""
     tenant, project = catalog.tenant, catalog.project
     log = Log(table, tenant, project)
-    totals: dict[str, Total | None] = {}
+    totals: dict[str, ColumnTotal | None] = {}
     for family in column_families(catalog):
         remove_column(table, tenant, project, family)
         pages = places.column(family)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from devtools.local.built_chains import built_chain, built_column
 from devtools.local.derived_items import derived_items
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.chains.column_writer import Total, total_of
+from gridview.chains.column_totals import ColumnTotal, total_of
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.families import column_families, derived_strings, keys_of
@@ -91,7 +91,7 @@ def add_issues(table: Table, count: int, project: str = PROJECT, tenant: str = T
         for block in built_chain(family, sorted(found)):
             table.put(block.to_item(tenant, project))
     log = Log(table, tenant, project)
-    totals: dict[str, Total | None] = {}
+    totals: dict[str, ColumnTotal | None] = {}
     for family in column_families(catalog):
         pages = built_column(family, places[family])
         for page in pages:

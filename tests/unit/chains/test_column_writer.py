@@ -9,7 +9,8 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import ColumnWriter, Fold, Total, Values, remove_column
+from gridview.chains.column_totals import ColumnTotal
+from gridview.chains.column_writer import ColumnWriter, Fold, NumberChanges, remove_column
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import values_of
@@ -28,8 +29,8 @@ def numbers_at(family: str, nums: Iterable[int]) -> Mapping[int, Decimal]:
 
 
 def fold(
-    table: Table, watermark: int, position: int, values: Values, remade: frozenset[int] = frozenset()
-) -> Total | None:
+    table: Table, watermark: int, position: int, values: NumberChanges, remade: frozenset[int] = frozenset()
+) -> ColumnTotal | None:
     return ColumnWriter(table, TENANT, PROJECT, Fold(watermark, position, numbers_at)).write(
         FAMILY, values, remade
     )
@@ -53,7 +54,7 @@ def numbers(table: MemoryTable) -> dict[int, Decimal]:
 def table() -> MemoryTable:
     """A column folded up to 5, which is the watermark."""
     table = MemoryTable()
-    assert fold(table, 0, 5, {1: Decimal(10), 2: Decimal("0.5"), 300: Decimal(-3)}) == Total(
+    assert fold(table, 0, 5, {1: Decimal(10), 2: Decimal("0.5"), 300: Decimal(-3)}) == ColumnTotal(
         3, Decimal("7.5")
     )
     return table
@@ -61,7 +62,7 @@ def table() -> MemoryTable:
 
 def test_a_fold_writes_states_and_returns_the_change_of_the_total(table: MemoryTable) -> None:
     changes = {1: Decimal(11), 2: None, 3: Decimal(4), 600: None}
-    assert fold(table, 5, 9, changes) == Total(0, Decimal("4.5"))
+    assert fold(table, 5, 9, changes) == ColumnTotal(0, Decimal("4.5"))
     assert numbers(table) == {1: Decimal(11), 3: Decimal(4), 300: Decimal(-3)}
     assert [page(table, number).position for number in (0, 1, 2)] == [9, 5, 9]
 
@@ -90,7 +91,7 @@ def test_a_fold_leaves_pages_that_another_one_has_folded_further(table: MemoryTa
 
 def test_a_page_that_a_journal_item_names_is_written_though_its_numbers_stay(table: MemoryTable) -> None:
     before = page(table, 0)
-    assert fold(table, 5, 9, {1: Decimal(10), 7: None}) == Total()
+    assert fold(table, 5, 9, {1: Decimal(10), 7: None}) == ColumnTotal()
     after = page(table, 0)
     assert (after.stored, after.position) == (before.stored, 9)
     assert after.write_id != before.write_id
@@ -99,7 +100,7 @@ def test_a_page_that_a_journal_item_names_is_written_though_its_numbers_stay(tab
 def test_pages_are_made_again_from_ledgers_and_the_journal(table: MemoryTable) -> None:
     assert fold(table, 5, 9, {1: Decimal(11)}, frozenset({0, 1})) is None
     assert numbers(table) == LEDGERS
-    assert fold(table, 9, 11, {1: Decimal(11)}) == Total(1, Decimal(11))
+    assert fold(table, 9, 11, {1: Decimal(11)}) == ColumnTotal(1, Decimal(11))
 
 
 @pytest.mark.parametrize(
@@ -161,14 +162,14 @@ def test_a_write_whose_answer_was_lost_is_known_for_its_own(table: MemoryTable) 
             perform()
         return perform()
 
-    assert fold(table.seen_through(around), 5, 9, {1: Decimal(11)}) == Total(0, Decimal(1))
+    assert fold(table.seen_through(around), 5, 9, {1: Decimal(11)}) == ColumnTotal(0, Decimal(1))
     assert numbers(table)[1] == 11
 
 
 def test_totals_are_exact() -> None:
-    vast = Total(1, Decimal("9E+125")).plus(Total(1, Decimal("1E-130")))
-    assert vast.minus(Total(1, Decimal("9E+125"))) == Total(1, Decimal("1E-130"))
-    assert Total().minus(vast).plus(vast) == Total()
+    vast = ColumnTotal(1, Decimal("9E+125")).plus(ColumnTotal(1, Decimal("1E-130")))
+    assert vast.minus(ColumnTotal(1, Decimal("9E+125"))) == ColumnTotal(1, Decimal("1E-130"))
+    assert ColumnTotal().minus(vast).plus(vast) == ColumnTotal()
 
 
 def test_an_interrupted_removal_goes_on_and_leaves_other_columns(table: MemoryTable) -> None:

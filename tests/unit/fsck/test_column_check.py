@@ -7,7 +7,7 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import values_of
 from gridview.fsck.issue_diff import DifferenceKind
@@ -53,7 +53,7 @@ def put(table: MemoryTable, changed: ColumnPage) -> None:
     table.put(changed.to_item(TENANT, PROJECT))
 
 
-def total(table: MemoryTable) -> Total | None:
+def total(table: MemoryTable) -> ColumnTotal | None:
     return Log(table, TENANT, PROJECT).totals().by_family[COST]
 
 
@@ -88,7 +88,7 @@ def unreadable_page(table: MemoryTable) -> None:
 
 def other_total(table: MemoryTable) -> None:
     log = Log(table, TENANT, PROJECT)
-    log.put_totals(Totals(0, {COST: Total(1, Decimal(1))}), log.totals())
+    log.put_totals(Totals(0, {COST: ColumnTotal(1, Decimal(1))}), log.totals())
 
 
 DAMAGE: dict[Callable[[MemoryTable], None], DifferenceKind] = {
@@ -123,8 +123,10 @@ def test_an_issue_that_is_wrong_itself_is_not_reported_of_its_page_too(
     table: MemoryTable, time: Time
 ) -> None:
     table.delete(damage.key_of(5), derived_keys.LEDGER)
+    other_number(table)
     found, _ = checked(table, the_project(table), time)
-    assert set(found) == {damage.key_of(5)}
+    assert DifferenceKind.NUMBERS not in kinds(found)
+    assert damage.key_of(5) in found
 
 
 def test_an_unknown_total_is_no_fault_and_a_repair_counts_it(table: MemoryTable, time: Time) -> None:

@@ -9,7 +9,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.commands import attributes
 from gridview.derive.families import column_families
 from gridview.derive.issue_changes import FamilyChange, IssueChange
@@ -76,7 +76,7 @@ def numbers(table: MemoryTable) -> dict[int, Decimal]:
     return {one.number * 256 + slot: value for one in pages for slot, value in values_of(one.slices).items()}
 
 
-def total(table: MemoryTable) -> Total | None:
+def total(table: MemoryTable) -> ColumnTotal | None:
     return log_of(table).totals().by_family[COST]
 
 
@@ -106,10 +106,10 @@ def test_many_changes_make_one_write_of_a_page_and_move_the_total(table: MemoryT
     assert fold(table.seen_through(around)) == 20
     assert len(written) == 1
     assert numbers(table) == {num: Decimal(f"{num}.5") for num in range(1, 11)}
-    assert total(table) == Total(10, Decimal(60))
+    assert total(table) == ColumnTotal(10, Decimal(60))
     log(table, moved(1, "1.5", None), moved(300, None, "-7"))
     fold(table)
-    assert total(table) == Total(10, Decimal("51.5"))
+    assert total(table) == ColumnTotal(10, Decimal("51.5"))
 
 
 def test_totals_have_more_digits_than_a_stored_number(table: MemoryTable) -> None:
@@ -133,17 +133,18 @@ def died(table: MemoryTable, operation: Callable[[Attempted], bool]) -> None:
         fold(table.seen_through(before(operation, kill)))
 
 
+@pytest.mark.parametrize("operation", [advances, puts(derived_keys.TOTALS)])
 def test_after_a_fold_that_died_before_the_watermark_moved_the_total_is_unknown_until_it_is_counted(
-    table: MemoryTable,
+    table: MemoryTable, operation: Callable[[Attempted], bool]
 ) -> None:
     log(table, moved(1, None, "5"))
-    died(table, advances)
+    died(table, operation)
     assert numbers(table) == {1: Decimal(5)}
     log(table, moved(1, "5", "6"), moved(2, None, "1"))
     assert fold(table) == 2
     assert (numbers(table), total(table)) == ({1: Decimal(6), 2: Decimal(1)}, None)
     assert recount(log_of(table), COST)
-    assert total(table) == Total(2, Decimal(7))
+    assert total(table) == ColumnTotal(2, Decimal(7))
 
 
 def test_two_folds_at_once_leave_an_exact_total_or_none(table: MemoryTable) -> None:
@@ -154,16 +155,29 @@ def test_two_folds_at_once_leave_an_exact_total_or_none(table: MemoryTable) -> N
         assert fold(table) == 2
 
     assert fold(table.seen_through(before(writes_page, further))) == 1
-    assert (numbers(table), total(table)) == ({1: Decimal(6)}, Total(1, Decimal(6)))
+    assert (numbers(table), total(table)) == ({1: Decimal(6)}, ColumnTotal(1, Decimal(6)))
 
 
-def test_a_recount_waits_for_a_fold_that_has_begun(table: MemoryTable) -> None:
+@pytest.mark.parametrize("operation", [advances, puts(derived_keys.TOTALS)])
+def test_a_recount_waits_for_a_fold_that_has_begun(
+    table: MemoryTable, operation: Callable[[Attempted], bool]
+) -> None:
     log(table, moved(1, None, "5"))
-    died(table, advances)
+    died(table, operation)
     assert not recount(log_of(table), COST)
     fold(table)
     assert recount(log_of(table), COST)
-    assert total(table) == Total(1, Decimal(5))
+    assert total(table) == ColumnTotal(1, Decimal(5))
+
+
+def test_a_recount_leaves_totals_that_no_fold_has_brought_to_the_watermark(table: MemoryTable) -> None:
+    log(table, moved(1, None, "5"))
+    fold(table)
+    before_ = log_of(table).totals()
+    log(table, moved(1, "5", "6"))
+    fold(table)
+    table.put(before_._replace(by_family={COST: None}).to_item(TENANT, PROJECT))
+    assert not recount(log_of(table), COST)
 
 
 def test_a_recount_stores_no_total_of_an_earlier_watermark(table: MemoryTable) -> None:
@@ -175,7 +189,7 @@ def test_a_recount_stores_no_total_of_an_earlier_watermark(table: MemoryTable) -
         fold(table)
 
     assert not recount(log_of(table.seen_through(before(puts(derived_keys.TOTALS), further))), COST)
-    assert total(table) == Total(1, Decimal(6))
+    assert total(table) == ColumnTotal(1, Decimal(6))
 
 
 def spoil(table: MemoryTable, page: int) -> None:
@@ -196,7 +210,7 @@ def test_a_recount_has_unreadable_pages_made_again(table: MemoryTable) -> None:
     assert fold(table) == 1
     assert (numbers(table), total(table)) == (dict.fromkeys((1, 300, 600), Decimal(1)), None)
     assert recount(own, COST)
-    assert total(table) == Total(3, Decimal(3))
+    assert total(table) == ColumnTotal(3, Decimal(3))
     assert own.head().waiting == 0
     assert not own.head().emptied
 
@@ -261,7 +275,7 @@ def test_a_string_that_is_no_number_of_the_issue_has_none(table: MemoryTable) ->
     own.put(item_number, changes)
     own.mark(item_number)
     fold(table)
-    assert (numbers(table), total(table)) == ({1: Decimal(1)}, Total(1, Decimal(1)))
+    assert (numbers(table), total(table)) == ({1: Decimal(1)}, ColumnTotal(1, Decimal(1)))
 
 
 def test_totals_leave_with_their_index(table: MemoryTable) -> None:
@@ -270,8 +284,8 @@ def test_totals_leave_with_their_index(table: MemoryTable) -> None:
     log(table, moved(1, None, "1"))
     fold(table)
     assert log_of(table).totals().by_family.keys() == {COST, "a4.1"}
-    body = {"indexed": False}
-    attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", body, None, settling=0.0)
+    indexed = {"indexed": False}
+    attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", indexed, None, settling=0.0)
     log(table, moved(1, "1", None))
     fold(table)
     assert log_of(table).totals().by_family.keys() == {"a4.1"}

@@ -9,7 +9,7 @@ from pyroaring import BitMap
 
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import number, sort_string
@@ -68,9 +68,9 @@ class Container:
         assert column.all.count == len(found)
         return found
 
-    def total(self) -> Total | None:
+    def total(self) -> ColumnTotal | None:
         (totals,) = self.ask(ReadTotals((COST,)))
-        found: Total | None = totals[COST]
+        found: ColumnTotal | None = totals[COST]
         return found
 
 
@@ -87,10 +87,10 @@ def test_a_column_and_a_total_have_the_changes_that_wait_for_the_fold(
     log(table, moved(1, "5", "6.5"), moved(3, None, "-1"))
     log(table, moved(2, "7", None))
     assert container.numbers() == {1: Decimal("6.5"), 3: Decimal(-1)}
-    assert container.total() == Total(2, Decimal("5.5"))
+    assert container.total() == ColumnTotal(2, Decimal("5.5"))
     fold(table)
     assert container.numbers() == {1: Decimal("6.5"), 3: Decimal(-1)}
-    assert container.total() == Total(2, Decimal("5.5"))
+    assert container.total() == ColumnTotal(2, Decimal("5.5"))
 
 
 def test_a_container_reads_a_column_once_and_follows_the_journal(
@@ -164,7 +164,7 @@ def test_an_unreadable_page_is_answered_by_503_and_never_by_a_part(
     table.put({**table.items[key], "numbers": b"\xff\x00"})
     with pytest.raises(Overloaded):
         container.numbers()
-    assert container.total() == Total(2, Decimal(10))
+    assert container.total() == ColumnTotal(2, Decimal(10))
 
 
 def key(num: int, value: str | None) -> str | None:
@@ -177,33 +177,33 @@ def overlay(num: int, steps: Sequence[tuple[int, str | None, str | None]], *leav
     return Overlay([Move(num, {COST: FamilyMove(left, made[-1].takes if made else None, made)}, None)])
 
 
-TOTALS = Totals(5, {COST: Total(3, Decimal(10))})
+TOTALS = Totals(5, {COST: ColumnTotal(3, Decimal(10))})
 LOGGED = Logged(last=9, floor=4)
 
 
 @pytest.mark.parametrize(
     ("over", "logged", "totals", "expected"),
     [
-        (Overlay(), LOGGED, TOTALS, Total(3, Decimal(10))),
-        (overlay(1, [(6, "2", "5")], "2"), LOGGED, TOTALS, Total(3, Decimal(13))),
-        (overlay(1, [(5, "2", "5")], "2"), LOGGED, TOTALS, Total(3, Decimal(10))),
-        (overlay(1, [(5, None, "2"), (7, "2", None)], "2"), LOGGED, TOTALS, Total(2, Decimal(8))),
-        (overlay(1, [(6, None, "1E-130")]), LOGGED, TOTALS, Total(4, Decimal("1E-130") + 10)),
+        (Overlay(), LOGGED, TOTALS, ColumnTotal(3, Decimal(10))),
+        (overlay(1, [(6, "2", "5")], "2"), LOGGED, TOTALS, ColumnTotal(3, Decimal(13))),
+        (overlay(1, [(5, "2", "5")], "2"), LOGGED, TOTALS, ColumnTotal(3, Decimal(10))),
+        (overlay(1, [(5, None, "2"), (7, "2", None)], "2"), LOGGED, TOTALS, ColumnTotal(2, Decimal(8))),
+        (overlay(1, [(6, None, "1E-130")]), LOGGED, TOTALS, ColumnTotal(4, Decimal("1E-130") + 10)),
         (
             overlay(1, [], "2"),
             LOGGED,
             TOTALS,
             None,
         ),  # a token's issue, whose former number may be folded or not
-        (overlay(1, []), LOGGED, TOTALS, Total(3, Decimal(10))),  # never had one
+        (overlay(1, []), LOGGED, TOTALS, ColumnTotal(3, Decimal(10))),  # never had one
         (Overlay(), LOGGED._replace(floor=6), TOTALS, None),  # an old copy
         (Overlay(), LOGGED._replace(last=4, floor=0), TOTALS, None),  # a journal that lacks folded items
         (Overlay(), LOGGED, Totals(5, {COST: None}), None),
-        (Overlay(), LOGGED, Totals(5), Total()),
+        (Overlay(), LOGGED, Totals(5), ColumnTotal()),
     ],
 )
 def test_a_total_is_corrected_where_it_is_certain_what_was_folded(
-    over: Overlay, logged: Logged, totals: Totals, expected: Total | None
+    over: Overlay, logged: Logged, totals: Totals, expected: ColumnTotal | None
 ) -> None:
     found = shown_total(over, logged, COST, totals)
     if expected is not None and expected.count == 4:

@@ -10,16 +10,16 @@ and back to a, and a paused write of b would still land.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
 from gridview.chains.column_pages import ColumnPage, by_page
+from gridview.chains.column_totals import ColumnTotal, total_of
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage, count_of, exact_sum, sum_of
+from gridview.encoding.number_pages import SLOTS, UnreadablePage
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
@@ -27,30 +27,8 @@ from gridview.support.errors import Overloaded
 _REMOVED_AT_ONCE = 50
 """Pages to delete between two looks at the clock."""
 
-Values = Mapping[int, Decimal | None]
+NumberChanges = Mapping[int, Decimal | None]
 """The number of each issue; None: it has no number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """How many numbers there are, and their exact sum; or by how much both changed."""
-
-    count: int = 0
-    sum: Decimal = Decimal(0)
-
-    def plus(self, other: "Total") -> "Total":
-        """Return both together."""
-        return Total(self.count + other.count, exact_sum((self.sum, other.sum)))
-
-    def minus(self, other: "Total") -> "Total":
-        """Return the difference from another."""
-        return Total(self.count - other.count, exact_sum((self.sum, other.sum.copy_negate())))
-
-
-def total_of(pages: Iterable[Slices]) -> Total:
-    """Return the total of pages."""
-    every = list(pages)
-    return Total(sum(map(count_of, every)), exact_sum(map(sum_of, every)))
 
 
 class Fold(NamedTuple):
@@ -67,7 +45,7 @@ class Fold(NamedTuple):
 class _Written(NamedTuple):
     """A written page: the change of its total; None if the total at the watermark is unknown."""
 
-    change: Total | None
+    change: ColumnTotal | None
 
 
 class ColumnWriter:
@@ -79,7 +57,7 @@ class ColumnWriter:
         self._project = project
         self._fold = fold
 
-    def write(self, family: str, values: Values, remade: Collection[int] = ()) -> Total | None:
+    def write(self, family: str, values: NumberChanges, remade: Collection[int] = ()) -> ColumnTotal | None:
         """Write the states of issues into their pages, and make the pages of `remade` again.
 
         Returns the change of the column's total since the watermark. None if that is unknown: another fold wrote a page
@@ -90,7 +68,7 @@ class ColumnWriter:
         """
         named = by_page(values)
         left = sorted({*named, *remade})
-        changes: list[Total | None] = []
+        changes: list[ColumnTotal | None] = []
         for _ in backoff.attempts():
             written = self._write(family, {page: named.get(page, {}) for page in left}, remade)
             changes += [one.change for one in written.values() if one is not None]
@@ -100,7 +78,7 @@ class ColumnWriter:
         raise Overloaded("Other writers keep changing the same pages of columns. Try again.")
 
     def _write(
-        self, family: str, wanted: Mapping[int, Values], remade: Collection[int]
+        self, family: str, wanted: Mapping[int, NumberChanges], remade: Collection[int]
     ) -> dict[int, _Written | None]:
         """Read and write pages, in parallel. None for a page of which another writer was faster."""
         found = self._read(family, wanted)
@@ -116,7 +94,7 @@ class ColumnWriter:
         return {by_key[key]: item for key, item in found.items()}
 
     def _bring(
-        self, family: str, number: int, values: Values, item: Item | None, is_remade: bool
+        self, family: str, number: int, values: NumberChanges, item: Item | None, is_remade: bool
     ) -> _Written | None:
         """Write one page as of the fold's position; None if another writer was faster."""
         fold = self._fold
@@ -149,9 +127,9 @@ class ColumnWriter:
         return item[keys.PK], item[keys.SK]
 
 
-def _together(changes: Iterable[Total | None]) -> Total | None:
+def _together(changes: Iterable[ColumnTotal | None]) -> ColumnTotal | None:
     """Return the sum of changes of a total; None if one of them is unknown."""
-    found = Total()
+    found = ColumnTotal()
     for one in changes:
         if one is None:
             return None

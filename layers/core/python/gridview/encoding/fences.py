@@ -15,6 +15,11 @@ def after(body: str) -> str:
     return body + ESCAPE
 
 
+def body_in(fence: str) -> str:
+    """Return the body at the beginning of a fence: all of it, or as much as the fence has."""
+    return fence.partition(SEPARATOR)[0]
+
+
 def body_between(lower: str, upper: str | None) -> str | None:
     """Return the one body that every key between two fences must have; None if there can be several."""
     body, separator, _ = lower.partition(SEPARATOR)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pyroaring import BitMap
 
 from gridview.chains.column_pages import ColumnPage, page_of
-from gridview.chains.column_writer import Total, total_of
+from gridview.chains.column_totals import ColumnTotal, total_of
 from gridview.dynamodb.expressions import Bound, Item, Span
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
@@ -126,7 +126,7 @@ def judge_total(log: Log, family: str) -> JudgedTotal:
     known = totals.of(family)
     if known is None or totals.position != head.folded:
         return JudgedTotal(unknown=True)
-    summed = Total()
+    summed = ColumnTotal()
     partition = derived_keys.column(log.tenant, log.project, family)
     for item in log.table.query_all(partition, consistent=True):
         try:

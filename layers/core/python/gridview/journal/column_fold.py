@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_writer import ColumnWriter, Fold, Total, total_of
+from gridview.chains.column_totals import ColumnTotal, total_of
+from gridview.chains.column_writer import ColumnWriter, Fold
 from gridview.derive.ledger import NUMBER, paths_of
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import derived_keys, keys
@@ -34,11 +35,11 @@ def fold_columns(log: Log, head: Head, passed: Sequence[JournalItem], families: 
         log.table, log.tenant, log.project, Fold(head.folded, passed[-1].number, numbers_at)
     )
     remakes = [record.remake for record in passed if record.remake is not None]
-    totals: dict[str, Total | None] = {}
+    totals: dict[str, ColumnTotal | None] = {}
     for family in families:
         asked = [one for one in remakes if one.family == family]
         numbers, remade = last_numbers(passed, family), {page for one in asked for page in one.pages}
-        change = writer.write(family, numbers, remade) if numbers or remade else Total()
+        change = writer.write(family, numbers, remade) if numbers or remade else ColumnTotal()
         before = None if asked or known.position != head.folded else known.of(family)
         totals[family] = None if before is None or change is None else before.plus(change)
     if passed[-1].number > known.position:
@@ -78,7 +79,7 @@ def recount(log: Log, family: str) -> bool:
     head, known = log.head(), log.totals()
     if known.position != head.folded:
         return False
-    total = Total()
+    total = ColumnTotal()
     unreadable: list[int] = []
     for item in log.table.query_all(derived_keys.column(log.tenant, log.project, family), consistent=True):
         try:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 from pyroaring import BitMap
 
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.families import has_entries
 from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import HELD_SECONDS, SHOWN_SECONDS
@@ -287,11 +287,11 @@ class Totals(NamedTuple):
     """
 
     position: int = 0
-    by_family: Mapping[str, Total | None] = {}
+    by_family: Mapping[str, ColumnTotal | None] = {}
 
-    def of(self, family: str) -> Total | None:
+    def of(self, family: str) -> ColumnTotal | None:
         """Return the total of a family."""
-        return self.by_family.get(family, Total())
+        return self.by_family.get(family, ColumnTotal())
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
         """Encode as the stored item. A number of DynamoDB has too few digits for a sum."""
@@ -313,9 +313,9 @@ class Totals(NamedTuple):
         return cls(item["position"], {family: _total(stored) for family, stored in item["totals"].items()})
 
 
-def _total(stored: str) -> Total | None:
+def _total(stored: str) -> ColumnTotal | None:
     count, _, sum_ = stored.partition(" ")
-    return Total(int(count), Decimal(sum_)) if stored else None
+    return ColumnTotal(int(count), Decimal(sum_)) if stored else None
 
 
 def new_head(tenant: str, project: str) -> dict[str, Any]:

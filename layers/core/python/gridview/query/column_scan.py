@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.encoding import keys
 from gridview.encoding.number_pages import SLOTS
 from gridview.encoding.sort_strings import body_of, number_value
@@ -108,13 +108,13 @@ def of_all_issues(scan: TotalScan) -> Steps[dict[str, SomeNumbers]]:
     if summed:
         asked.append(Ask(scan, ReadTotals(summed)))
     answers = yield from ask_all(asked)
-    totals: Mapping[str, Total | None] = answers[-1] if summed else {}
+    totals: Mapping[str, ColumnTotal | None] = answers[-1] if summed else {}
     pages = yield from not_empty(scan, reads, answers[: len(reads)])
     at_ends = {
         (field.id, function): _number_at(page) for (field, function), page in zip(ends, pages, strict=True)
     }
     for field, functions in simple:
-        total = totals[valued_family(field)] if functions & _OF_TOTALS else Total()
+        total = totals[valued_family(field)] if functions & _OF_TOTALS else ColumnTotal()
         if total is not None:
             found[field.id] = TotalNumbers(
                 total, at_ends.get((field.id, "min")), at_ends.get((field.id, "max"))

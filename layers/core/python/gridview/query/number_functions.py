@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pyroaring import BitMap
 
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.chains.number_columns import ROUNDED, NumberColumn, Numbers
 
 Function = Literal["count", "empty", "distinct", "min", "max", "median", "sum", "avg"]
@@ -64,7 +64,7 @@ class IssueNumbers:
 class TotalNumbers:
     """All numbers of a field, by their total and the ends of their order, as far as these are asked."""
 
-    total: Total
+    total: ColumnTotal
     least: Decimal | None = None
     greatest: Decimal | None = None
 

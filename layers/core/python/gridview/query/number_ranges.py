@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from pyroaring import BitMap
 
 from gridview.chains.blocks import FIRST
-from gridview.encoding.sort_strings import SEPARATOR, number_value
+from gridview.encoding.fences import body_in
 from gridview.encoding.sort_strings import number_beyond as number_body
+from gridview.encoding.sort_strings import number_value
 from gridview.encoding.values import number_json
 
 _EXACT = Context(prec=600, rounding=ROUND_FLOOR)
@@ -94,9 +95,8 @@ class NumberRanges:
 
 def _number_in(fence: str) -> Decimal | None:
     """The number of the body in a fence; None if the fence is only the beginning of one."""
-    body = fence.partition(SEPARATOR)[0]
     try:
-        return number_value(body)
+        return number_value(body_in(fence))
     except (ValueError, IndexError, ArithmeticError):
         return None
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.chains.directory import Directory
 from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import Condition, Item, Key
@@ -253,7 +253,7 @@ class IndexView:
             return {one: self._total(one, answer) for one in read.families}
         return answer if self.overlay is None else self.overlay.over(read, answer)
 
-    def _total(self, family: str, totals: Totals) -> Total | None:
+    def _total(self, family: str, totals: Totals) -> ColumnTotal | None:
         if self._changes.logged is None or self.overlay is None:
             return None
         return shown_total(self.overlay, self._changes.logged, family, totals)

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from pyroaring import BitMap
 
-from gridview.chains.column_writer import Total
+from gridview.chains.column_totals import ColumnTotal
 from gridview.chains.number_columns import NumberColumn, Numbers
 from gridview.journal.items import Totals
 from gridview.journal.replay import number_in
@@ -51,7 +51,7 @@ def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownCo
     return ShownColumn(column, BitMap(numbers), there)
 
 
-def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -> Total | None:
+def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -> ColumnTotal | None:
     """Return the total of a column with the overlay's changes, from totals that were just read.
 
     None if it is unknown: a fold left it so, it is older than the journal items at hand, or it is uncertain what a changed
@@ -68,5 +68,5 @@ def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -
     return total
 
 
-def _of(number: Decimal | None) -> Total:
-    return Total() if number is None else Total(1, number)
+def _of(number: Decimal | None) -> ColumnTotal:
+    return ColumnTotal() if number is None else ColumnTotal(1, number)
