@@ -39,6 +39,7 @@ from gridview.maintenance import export, export_files, export_links, job_line, j
 from gridview.query import (
     aggregate_planner,
     grid_request,
+    group_request,
     operators,
     page,
     planner,

@@ -79,6 +79,7 @@ PLACES: Final = (
     _place("page of a column", rf"{derived_keys.COLUMN_PREFIX}{_T}\..+", r"\d{6}", Trace.NONE),
     _place("place in the trash", rf"{keys.TRASH_PREFIX}{_T}\.{_P}", rf"{_AT}.+", Trace.NONE),
     _place("journal", _JOURNAL, derived_keys.FOLD, Trace.NONE),
+    _place("totals of columns", _JOURNAL, derived_keys.TOTALS, Trace.NONE),
     _place("journal item", _JOURNAL, r"\d{12}", Trace.JOURNAL),
     _place("journal mark", _JOURNAL, r"\d{12}\+", Trace.NONE),
     _place("history", _HISTORY, r"\d{13}", Trace.HISTORY),
