@@ -339,7 +339,7 @@ class World:
 
         def look(attempted: Attempted, verdict: Verdict) -> None:
             self.totals["calls"] += 1
-            if wrong := trespass(attempted, allowed, shares=kind in ("consumer", "redrive")):
+            if wrong := trespass(attempted, allowed, shares=kind in ("consumer", "redrive", "upkeep")):
                 self.differences.append(Difference(f"{name}: {call_summary(attempted)} {wrong}"))
             if self._log is not None:
                 becomes = "" if verdict is Verdict.DONE else f"  -- {verdict.value}"

@@ -193,6 +193,20 @@ def test_an_edit_goes_back_to_what_others_set_in_between(account: Cloud, api: Cl
     assert (conflict["field"], conflict["by"], conflict["version"]) == ("name", "bob", 3)
 
 
+def test_a_delete_and_a_restore_by_others_change_no_value_in_between(
+    account: Cloud, api: Client, path: str
+) -> None:
+    edit(api, path, 1, {"fields": {"kind": "b", "tags": ["x"]}}, CHANGE)
+    bob = api.acting(user="bob")
+    assert bob.delete(f"{path}/issues/1").status == 204
+    account.follow()
+    assert bob.post(f"{path}/trash/1/restore").status == 200
+    edit(api, path, 1, {"fields": {"kind": None, "tags": ["y"]}}, CHANGE)
+    answer = undo(account, api, path, CHANGE)
+    assert (undone(answer), refused(answer)) == ({1: 6}, {})
+    assert values(api, path, 1)["fields"] == {"kind": "a"}
+
+
 def test_a_new_issue_that_others_have_edited_stays(account: Cloud, api: Client, path: str) -> None:
     change = api.post(f"{path}/issues", {"name": "New"}).headers["x-change-id"]
     edit(api.acting(user="bob"), path, 3, {"fields": {"kind": "b"}})

@@ -231,11 +231,14 @@ class _Decision:
         return chain[0].fields[key].old
 
     def _touched(self, found: Document, key: str, after: int, before: int) -> int | None:
-        """Return the last version between two that another writer made and that changed a field, or may have."""
+        """Return the last version between two that another writer made and that changed a field, or may have.
+
+        A delete and a restore name all fields, but change none.
+        """
         parts = {part.version for part in self.affected.parts}
         for at in reversed(list(documents.versions_between(found, after, before))):
             known = self.affected.others.get(at)
-            if at not in parts and (known is None or key in known.fields):
+            if at not in parts and (known is None or (known.kind == "update" and key in known.fields)):
                 return at
         return None
 
