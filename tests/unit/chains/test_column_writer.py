@@ -156,7 +156,7 @@ def test_a_fold_that_always_loses_is_overloaded(table: MemoryTable) -> None:
         fold(overtaken(table, other), 5, 9, {1: Decimal(11)})
 
 
-def test_a_write_whose_answer_was_lost_is_known_for_its_own(table: MemoryTable) -> None:
+def test_a_write_is_recognized_after_its_answer_was_lost(table: MemoryTable) -> None:
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "put":
             perform()

@@ -38,12 +38,12 @@ def column(values: dict[int, Decimal]) -> NumberColumn:
     return column_of({page: decoded(encoded(some)) for page, some in pages.items()})
 
 
-def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, besides: list[Decimal]) -> None:
+def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, added: list[Decimal]) -> None:
     """Compare with arithmetic over the values."""
     assert found.members == BitMap(values)
     assert {num: found.value_of(num) for num in values} == values
-    chosen = sorted([*(value for num, value in values.items() if num in within), *besides])
-    numbers = found.among(within, besides)
+    chosen = sorted([*(value for num, value in values.items() if num in within), *added])
+    numbers = found.among(within, added)
     assert numbers.count == len(chosen)
     assert numbers.sum == exact_sum(chosen)
     assert numbers.distinct == len(set(chosen))
@@ -59,8 +59,8 @@ def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, besid
 
 
 @given(_values, _sets, st.lists(_numbers, max_size=3))
-def test_a_column_of_pages(values: dict[int, Decimal], within: BitMap, besides: list[Decimal]) -> None:
-    check(column(values), values, within, besides)
+def test_a_column_of_pages(values: dict[int, Decimal], within: BitMap, added: list[Decimal]) -> None:
+    check(column(values), values, within, added)
 
 
 @given(_values, _values, st.sets(_issues), _sets)

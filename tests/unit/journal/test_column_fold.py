@@ -243,7 +243,7 @@ def test_a_remake_takes_another_number_if_its_own_was_closed(table: MemoryTable)
 
 
 def test_a_page_that_is_made_again_has_the_states_of_the_folds_position(table: MemoryTable) -> None:
-    """Ledgers are ahead of the fold: issue 2 has moved on, and issue 3 is new. The journal tells what they left."""
+    """Ledgers are ahead of the fold: issue 2 has moved on, and issue 3 is new. The journal has what they left."""
     log(table, moved(1, None, "1"), moved(2, None, "2"))
     fold(table)
     log_of(table).put_remake(Remake(COST, (0,)))

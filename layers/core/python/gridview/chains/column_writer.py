@@ -1,11 +1,11 @@
 """Writes the pages of columns, for a fold.
 
-A page is written with the *states* of its issues, not with steps: an issue's number is what the last journal item
-about it up to the fold's position says. So folds may overlap and repeat: writing a state again changes nothing. A
+A page is written with the *states* of its issues, not with steps. The number of an issue is that of the last journal item
+about it, up to the fold's position. So folds may overlap and repeat: writing a state again changes nothing. A
 page at position p has the states of position p. A fold that finds one at its own position or above leaves it.
 
-Pages are read strongly consistent. Each write has the write id that was read as its condition, and every page that a
-journal item names is written, even if its numbers stay the same. Otherwise a page could keep its write id from a to b
+Pages are read strongly consistent. The condition of each write is the write id that was read. Every page that a journal
+item names is written, even if its numbers stay the same. Otherwise a page could keep its write id from a to b
 and back to a, and a paused write of b would still land.
 """
 

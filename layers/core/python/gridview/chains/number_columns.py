@@ -69,18 +69,18 @@ class NumberColumn:
                 layers[place] = layer.with_numbers(chosen[place], out)
         return _settled([one for one in layers if one.present], kept | loose)
 
-    def among(self, within: BitMap, besides: Sequence[Decimal] = ()) -> "Numbers":
+    def among(self, within: BitMap, added: Sequence[Decimal] = ()) -> "Numbers":
         """Return the numbers of a set of issues, and other numbers with them."""
-        return Numbers(self, within, besides)
+        return Numbers(self, within, added)
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of some issues of a column, and others `besides`. Each property takes intersections of slices."""
+    """The numbers of some issues of a column, and others `added`. Each property takes intersections of slices."""
 
     column: NumberColumn
     within: BitMap
-    besides: Sequence[Decimal] = ()
+    added: Sequence[Decimal] = ()
 
     @cached_property
     def _layers(self) -> list[tuple[Layer, BitMap]]:
@@ -91,7 +91,7 @@ class Numbers:
     def _others(self) -> list[Decimal]:
         """The numbers that no layer has, in order."""
         loose = self.column.loose
-        return sorted([*self.besides, *(value for num, value in loose.items() if num in self.within)])
+        return sorted([*self.added, *(value for num, value in loose.items() if num in self.within)])
 
     @cached_property
     def count(self) -> int:

@@ -98,8 +98,8 @@ class Span(NamedTuple):
     in_index: bool = True
 
     def after(self, sort: str) -> "Span":
-        """Return the part of it that may not have been read yet, when it was read up to an item with this
-        sort string or sort key.
+        """Return the part that may not have been read yet, after a read up to an item with this sort string or
+        sort key.
         """
         if self.bound is not None and self.bound.operator == "between":
             return self._replace(bound=self.bound._replace(value=sort))

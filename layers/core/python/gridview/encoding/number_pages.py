@@ -1,8 +1,8 @@
 """The numbers of up to 256 slots as bytes: one bit slice for each binary digit. Exact, and pure.
 
 A number is ±m·10^e. All *sliced* numbers of a page share the exponent e. Slice p has a bit for each slot whose m has
-the binary digit 2^p, so 256 numbers of 24 bits take 26 slices of 32 bytes. Numbers that need a finer exponent or more
-slices than the others are *exceptions*, if that is shorter: a slot and the body of a sort string (`sort_strings`).
+the binary digit 2^p. So 256 numbers of 24 bits take 26 slices of 32 bytes. Numbers that need a finer exponent or more
+slices are *exceptions*, if that is shorter. An exception is a slot and the body of a sort string (`sort_strings`).
 
 ```
 width  flags  exponent  present  [negative]  slice 0 ... slice width-1  [slot length body] ...
@@ -253,7 +253,7 @@ def _form(alike: Mapping[_Alike, int]) -> tuple[int, int, bool]:
         for one, count in alike.items():
             bits = one.bits_at(exponent) if signed >= one.negative else _MAX_WIDTH + 1
             costs[bits] = costs.get(bits, 0) + one.cost * count
-        # Narrower at each step, with more exceptions: first those that no slice can hold.
+        # Narrower at each step, with more exceptions: first the numbers that no slice can hold.
         exceptions = 0
         for bits in sorted(costs, reverse=True):
             if bits <= _MAX_WIDTH:
@@ -264,7 +264,7 @@ def _form(alike: Mapping[_Alike, int]) -> tuple[int, int, bool]:
 
 
 def _exponents(found: Iterable[int]) -> list[int]:
-    """Return the exponents to try, spread evenly over those that occur."""
+    """Return the exponents to try, spread evenly over the exponents that occur."""
     every = sorted(found)
     if len(every) <= _EXPONENTS:
         return every

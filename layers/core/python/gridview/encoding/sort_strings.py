@@ -127,7 +127,7 @@ def number(value: Decimal) -> str:
 
 
 def number_beyond(value: Decimal) -> str:
-    """Return the body that a number would have if it could be stored: it compares like those that can.
+    """Return the body that a number would have if it could be stored: it compares like the bodies of numbers that can.
 
     The exponent must be between -500 and 499.
     """

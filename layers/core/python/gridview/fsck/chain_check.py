@@ -300,8 +300,9 @@ class DerivedSlice(NamedTuple):
 
 
 def derived_slice(table: Table, catalog: Catalog, first: int, stop: int) -> DerivedSlice:
-    """Return the keys of the issues from `first` to before `stop`, by the documents that the index shows, in families
-    without sort entries and those with a column: 0.5 read units for each 4 KB of documents.
+    """Return the keys of the issues from `first` to before `stop`, by the documents that the index shows.
+
+    Only in families without sort entries, and in orders with a column. 0.5 read units for each 4 KB of documents.
     """
     columns = frozenset(column_families(catalog))
     found: dict[str, list[str]] = defaultdict(list)

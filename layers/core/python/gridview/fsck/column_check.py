@@ -1,7 +1,7 @@
 """Compares columns with issues: their pages by slices of issue numbers, and their totals with the sums of all pages.
 
-Documents that the index shows only raise a suspicion. It is settled by what the ledgers and the journal say of the page's
-issues as of the watermark, with strongly consistent reads between which no fold moved it.
+Documents that the index shows only raise a suspicion. Ledgers and the journal settle it: they have the numbers of the
+page's issues as of the watermark. The reads are strongly consistent, and no fold has moved the watermark between them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

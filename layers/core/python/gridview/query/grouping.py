@@ -488,7 +488,7 @@ def _answered(way: Node, known: _Known, found: Sequence[Combined], *, more: bool
 
 
 def _ranked(way: Node, known: _Known, found: Sequence[Combined], ranking: Ranking) -> Steps[Found]:
-    """Return the groups of a page by their ranks. Only these are spelled; texts that begin alike are told apart before."""
+    """Return the groups of a page by their ranks. Only these are spelled; texts that begin alike are distinguished before."""
     query, reached = known.query, known.plan.reached
     alike = [one for one in found if one.several]
     apart = yield from _spelled(way, known, alike, ())
@@ -513,7 +513,7 @@ def _ranked(way: Node, known: _Known, found: Sequence[Combined], ranking: Rankin
 def _spelled(
     way: Node, known: _Known, found: Sequence[Combined], shown: Sequence[Combined]
 ) -> Steps[dict[GroupPlace, Group]]:
-    """Return the groups, and spell the values of those that are shown.
+    """Return the groups, and spell the values of the shown ones.
 
     One round for the documents that spell their values, and that distinguish texts which begin alike, if needed.
     """

@@ -1,8 +1,7 @@
 """Ranges of numbers that groups are made of: between given bounds, or of one width. Pure.
 
 A range has the numbers from `begin` on, and less than `end`; None: open. Bodies of numbers compare like the numbers, also
-with fences, which may be the beginning of a body: so a block between two fences is known to be in a range without being
-read.
+with fences, which may be the beginning of a body. So fences show whether a block is in a range.
 """
 
 from bisect import bisect_right

@@ -1,8 +1,8 @@
 """The columns that a container keeps between requests, and how they follow the journal. Pure.
 
 A kept column has all numbers up to the floor of the container's journal tail; the tail's items are laid over it. When the
-tail drops items, the column takes them in first. It may then be older than the pages in which it found a later number,
-but only in issues that the rest of the tail still names.
+tail drops items, the column takes them in first. Its numbers may then be older than those of its pages, but only for issues
+that the rest of the tail still names.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Columns and totals of numbers, as if they held the recent changes. Pure.
 
-By state, as all of the overlay: the numbers of changed issues are taken out of the column, and those that they have now
-are put beside it. A total is corrected by what each changed issue had at its position, and only if that is certain.
+By state, as all of the overlay. The numbers of changed issues are taken out of the column, and their present ones are
+added. A total is corrected by what each changed issue had at its position, and only if that is certain.
 """
 
 from collections.abc import Mapping
@@ -40,8 +40,8 @@ class ShownColumn:
         """The numbers of a set of issues."""
         if not self.changed:
             return self.column.among(issues)
-        besides = [number for num, number in self.numbers.items() if num in issues]
-        return self.column.among(issues - self.changed, besides)
+        added = [number for num, number in self.numbers.items() if num in issues]
+        return self.column.among(issues - self.changed, added)
 
 
 def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownColumn:
@@ -54,7 +54,7 @@ def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownCo
 def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -> ColumnTotal | None:
     """Return the total of a column with the overlay's changes, from totals that were just read.
 
-    None if it is unknown: a fold left it so, it is older than the journal items at hand, or it is uncertain what a changed
+    None if it is unknown. A fold left it so, it is older than the journal items at hand, or it is uncertain what a changed
     issue had at its position.
     """
     total = totals.of(family)
