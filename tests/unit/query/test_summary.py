@@ -12,7 +12,7 @@ from devtools.proof.oracle import world
 from gridview.commands import attributes
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import parse_datetime
-from gridview.query import aggregate_planner, planner, prices, summary_request
+from gridview.query import aggregate_planner, planner, prices, summary_columns, summary_request
 from gridview.query.counting import summarized
 from gridview.query.number_functions import Function
 from gridview.query.summary_columns import is_answered_by_blocks
@@ -241,6 +241,27 @@ def test_the_documents_of_few_matches_cost_less_than_a_column(
     assert answer == expected(filled, body)
     assert [pages_in(cheap), pages_in(dear)] == [1, 0]
     assert 3 in [call.items for call in dear.calls], "the documents"
+
+
+@pytest.mark.parametrize(("least", "most"), [(1, 90), (40, 45), (88, 90), (91, 99)])
+def test_the_ends_of_dates_under_a_filter_take_the_blocks_near_them(
+    filled: Loaded, monkeypatch: pytest.MonkeyPatch, least: int, most: int
+) -> None:
+    monkeypatch.setattr(summary_columns, "_NEAR", 1)
+    only = {"field": "cost", "op": "between", "value": [least, most]}
+    for functions in (["min"], ["max"], ["min", "max"], ["min", "count"]):
+        body = {"fields": [{"field": "day", "functions": functions}], "filter": only}
+        answer, meter = ask(filled, **body)
+        assert answer == expected(filled, body), functions
+        assert meter.rounds <= planner.ROUNDS
+    narrow, wide = (
+        sum(
+            call.items
+            for call in ask(filled, fields=[{"field": "day", "functions": one}], filter=only)[1].calls
+        )
+        for one in (["min"], ["min", "count"])
+    )
+    assert narrow < wide or (least, most) != (1, 90)
 
 
 def test_no_values_give_null(filled: Loaded) -> None:

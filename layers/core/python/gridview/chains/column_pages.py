@@ -1,7 +1,7 @@
 """Pages of columns: the stored numbers of 256 issues in one order of a number field. Pure.
 
-Like a block, a page has a write id that was never used before, and the position up to which the journal is folded
-into it. It is not in GSI1: a page's key says which issues it has. A page that does not exist is empty.
+Like a block, a page has a write id that was never used before. Its position is the number up to which the journal is
+folded into it. It is not in GSI1: a page's key says which issues it has. A page that does not exist is empty.
 
 ```
 column-0807.35e9.a1.1   000000   issues 1 to 255

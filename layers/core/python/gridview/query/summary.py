@@ -286,7 +286,7 @@ def _sets_of(columns: Iterable[Column]) -> list[Want]:
     wants = []
     for column in columns:
         if column.takes_sets:
-            wants += [Want(column.family, entry) for entry in column.entries]
+            wants += [Want(column.family, entry) for entry in column.near_ends]
         if column.takes_options and column.index_token_family is not None:
             wants += [Want(column.index_token_family, entry) for entry in column.index_token_entries]
     return wants
@@ -345,6 +345,7 @@ def _from_matches(
     judged: Judged,
 ) -> Steps[tuple[BitMap, list[FieldAnswer]]]:
     """Return which issues match, and the answers with a filter: the matching issues are intersected with the sets of the fields."""
+    columns = yield from _as_far_as_needed(node, snapshot, columns, judged)
     answered = [ColumnValues(column) for column in columns]
     pieces = [piece for one in answered for piece in one.add_matches(snapshot, judged)]
     by_entries = plan.rule.by_entries(pieces, judged.undecided)
@@ -369,6 +370,19 @@ def _from_matches(
         found.keep(matched)
     _, answers = yield from _answers(plan, node, answered, documents, len(matched))
     return matched, answers
+
+
+def _as_far_as_needed(
+    node: FromIndex, snapshot: Snapshot, columns: Sequence[Column], judged: Judged
+) -> Steps[list[Column]]:
+    """The columns with the blocks that decide them; one round if blocks near the ends of an order do not."""
+    narrowed = [(column, column.narrowed(snapshot, judged.sure)) for column in columns]
+    wants = [
+        Want(column.family, entry) for column, near in narrowed if near is None for entry in column.entries
+    ]
+    if wants:
+        yield from ask(node, ReadBlocks(tuple(wants)))
+    return [column if near is None else near for column, near in narrowed]
 
 
 def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Item]) -> BitMap:

@@ -1,6 +1,7 @@
 """The fields of a summary that have no column, over the blocks of their orders: needed blocks, and values. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -33,6 +34,9 @@ from gridview.schema.fields import NUM, FieldType
 from gridview.schema.formats import value_json
 from gridview.view.block_reads import Want
 from gridview.view.reads import Snapshot
+
+_NEAR = 16
+"""Blocks at each end of an order of dates whose sets are read first, for the least and the greatest."""
 
 _SPELLINGS = 8
 """Issues that are read for the spelling of a value, if the first one has another value by now."""
@@ -79,6 +83,37 @@ class Column:
     def takes_sets(self) -> bool:
         """Whether a filter must be intersected with the sets of its blocks."""
         return not self.numbered and (self.nullable or bool(OF_VALUES & {*self.asked.functions}))
+
+    @property
+    def needs_only_ends(self) -> bool:
+        """Whether it suffices to know which issues match at the ends of the order."""
+        of_times = self.field.type in (FieldType.DATE, FieldType.DATETIME)
+        return of_times and self.takes_sets and ENDS.issuperset(self.asked.functions)
+
+    @property
+    def near_ends(self) -> list[Entry]:
+        """The blocks whose sets are read first: all, or those near the needed ends."""
+        if not self.needs_only_ends:
+            return self.entries
+        first = _NEAR if "min" in self.asked.functions else 0
+        last = len(self.entries) - (_NEAR if "max" in self.asked.functions else 0)
+        return self.entries[:first] + self.entries[max(first, last) :]
+
+    def narrowed(self, snapshot: Snapshot, sure: BitMap) -> "Column | None":
+        """The column without the blocks between those near its ends. None if these do not decide the ends.
+
+        `sure`: the issues that match.
+        """
+        near = self.near_ends
+        if near == self.entries:
+            return self
+        for function in self.asked.functions:
+            at_end = self.entries[:_NEAR] if function == "min" else self.entries[-_NEAR:]
+            if not any(snapshot.block(self.family, entry).members.intersect(sure) for entry in at_end):
+                return None
+        narrowed = copy(self)
+        narrowed.entries = near
+        return narrowed
 
     @property
     def takes_options(self) -> bool:

@@ -54,8 +54,8 @@ def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownCo
 def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -> ColumnTotal | None:
     """Return the total of a column with the overlay's changes, from totals that were just read.
 
-    None if it is unknown. A fold left it so, it is older than the journal items at hand, or it is uncertain what a changed
-    issue had at its position.
+    None if it is unknown. A fold left it so, or it is older than the journal items at hand. Or it is uncertain what a
+    changed issue had at its position.
     """
     total = totals.of(family)
     if total is None or not logged.floor <= totals.position <= logged.last:
