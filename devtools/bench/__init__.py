@@ -30,6 +30,9 @@ memory, where a call takes 5 ms. One container folds meanwhile.
 With --pending: the queries of the baseline, in a quiet project and with 200 changes that wait for a fold. A third run
 asks a container that was idle for a minute.
 
+With --sums: sums and other functions of numbers over all issues, under filters and in groups, in read units and CPU time.
+The project has only an index, in memory.
+
 With --push: the delay between an edit and its message on a socket, on a local stack.
 
 With --fair: another tenant's page, write, feed and push, while one viewer does the worst that limits allow. The real
@@ -69,6 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(--size issues in memory, default: 100000)",
     )
     parser.add_argument(
+        "--sums",
+        action="store_true",
+        help="instead: measure functions of numbers in a project that has only an index (--size issues in memory, default: "
+        "100000)",
+    )
+    parser.add_argument(
         "--push",
         action="store_true",
         help="instead: measure the delay from the answer to a write to its message on a socket (--repeat edits, default: 60)",
@@ -106,6 +115,8 @@ def run(args: argparse.Namespace) -> int:
         from devtools.bench.throughput import run
     elif args.pending:
         from devtools.bench.pending import run
+    elif args.sums:
+        from devtools.bench.sums import run
     elif args.compare:
         from devtools.bench.postgres.compare import run
     else:
