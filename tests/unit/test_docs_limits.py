@@ -97,6 +97,8 @@ LIMITS = {
     "values of in and not_in": f"{operators.MAX_VALUES}",
     "fields of groups": f"{group_request.MAX_FIELDS}",
     "aggregates of groups": f"{group_request.MAX_AGGREGATES}",
+    "bounds of ranges of numbers (bins)": f"{group_request.MAX_BINS}",
+    "groups that are ordered by counts or an aggregate": f"{aggregate_planner.MAX_RANKED:,}",
     "fields of a summary": f"{summary_request.MAX_FIELDS}",
     "a filter that groups repeat": kilobytes(group_filter.MAX_OWN_BYTES),
     "documents that one query judges or sorts": f"{planner.CANDIDATES:,}",
