@@ -47,7 +47,7 @@ _SEED: Final = 30
 _REPEAT: Final = 9
 
 _ONE_PERCENT: Final = {"field": "share", "op": "eq", "value": 0}
-_HALF: Final = {"field": "share", "op": "lt", "value": 50}
+_HALF: Final = {"field": "done", "op": "eq", "value": True}
 _SUMS: Final = ["count", "sum", "avg"]
 
 
@@ -141,7 +141,11 @@ def make(size: int) -> World:
     table, actor = MemoryTable(), Actor(TENANT, "bench", Role.ADMIN)
     create_project(table, actor, {"id": PROJECT, "name": PROJECT})
     numbers = [{"id": one, "name": one, "type": "number"} for one in (*_NUMBERS, "share")]
-    for body in (*numbers, {"id": "kind", "name": "kind", "type": "enum", "options": list(_KINDS)}):
+    others = (
+        {"id": "kind", "name": "kind", "type": "enum", "options": list(_KINDS)},
+        {"id": "done", "name": "done", "type": "bool"},
+    )
+    for body in (*numbers, *others):
         create_attribute(table, Catalogs(), actor, PROJECT, body)
     catalog = Catalogs().get(table, TENANT, PROJECT)
     bulk.take_numbers(table, catalog, size)
@@ -196,6 +200,7 @@ def _derived(catalog: Catalog, size: int) -> Iterator[Mapping[str, str]]:
         }
         values[by_id["share"].key] = random.randrange(100)
         values[by_id["kind"].key] = random.choice(kinds)
+        values[by_id["done"].key] = random.random() < 0.5
         instant = "2024-01-01T00:00:00.000000Z"
         document = {"num": num, "name": "n", "state": catalog.state.live_options[0].id, "fields": values}
         yield derived_strings(catalog, {**document, "created": instant, "updated": instant})

@@ -48,7 +48,7 @@ _FRAME = 3
 """Bytes of a part's tag and terminator."""
 _CHARACTER = re.compile(f"{ESCAPE}.|.", re.DOTALL)
 
-MAX_NUMBER = 10**NUMBER_WIDTH - 1
+_MAX_NUMBER = 10**NUMBER_WIDTH - 1
 """The highest issue number."""
 _EXPONENT_BIAS = 500
 _ESCAPES = {control: ESCAPE + chr(0x40 + control) for control in range(0x20)}
@@ -66,7 +66,7 @@ def sort_string(body: str, num: int) -> str:
 
 def issue_number(num: int) -> str:
     """Return the issue number as eight digits; ``ValueError`` outside 1 to 99,999,999."""
-    if not 1 <= num <= MAX_NUMBER:
+    if not 1 <= num <= _MAX_NUMBER:
         raise ValueError("issue number out of range")
     return f"{num:0{NUMBER_WIDTH}d}"
 
