@@ -109,7 +109,7 @@ describe('groups', () => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     await demo.columnMenu('State', 'Group by this');
     const { body } = await api.call('POST', '/v1/projects/{project}/groups', { path: { project: 'demo' }, body: { by: ['state'] } });
-    const [first, second] = body.groups.map(({ values, count }) => `State: ${String(values[0])}, ${count} issues`);
+    const [first, second] = body.groups.map(({ values: [state], count }) => `State: ${state as string}, ${count} issues`);
     await demo.group(first ?? '').waitFor();
     await showsWhatTheApiHas(demo, api, { filter: { field: 'state', op: 'eq', value: 'reported' } }, { from: 1 });
     await demo.group(first ?? '').click();
