@@ -585,6 +585,13 @@ export const words = {
     below: (to: string) => `< ${to}`,
     from: (from: string) => `≥ ${from}`,
   },
+  histogram: {
+    of: (field: string) => `Distribution of ${field}`,
+    bar: (label: string, count: number) => `${label}: ${counted(count, 'issue', 'issues')}`,
+    none: 'No values.',
+    tooMany: 'Too many years to draw.',
+    drawn: (bars: number) => `${counted(bars, 'bar', 'bars')} at the end of the menu. Choose one to filter by it.`,
+  },
   webhooks: {
     title: 'Webhooks',
     what: 'Each change in the project is sent to these URLs, signed with the secret of the webhook.',
