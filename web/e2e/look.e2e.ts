@@ -180,6 +180,13 @@ describe('groups of numbers', () => {
     await project.columnMenu('Weight', 'Sort ascending');
     await expect.poll(() => project.view.get('group')).toBe('weight.b0_50_999');
     await expect.poll(async () => (await heads(project))[0]).toBe('Weight: < 0, 25 issues');
+    const panel = await project.open('Group');
+    await panel.getByLabel('Sort groups by').selectOption('Number of issues');
+    await project.page.keyboard.press('Escape');
+    await project.page.getByRole('button', { name: 'Save changes' }).click();
+    await expect.poll(() => project.view.has('edited')).toBe(false);
+    const { body } = await api.call('GET', '/v1/projects/{project}/views/{view}', { path: { project: id, view: 'v1' } });
+    expect(body).toMatchObject({ groups, group_order: { field: null, function: 'count', direction: 'desc' } });
   });
 });
 
