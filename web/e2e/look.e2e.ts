@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest';
+import type { Api } from '../src/api/client';
 import type { Filter, SortKey } from '../src/api/types';
+import { findings } from './accessibility';
 import { ProjectPage } from './project-page';
-import { countOf } from './projects';
+import { countOf, makeProject, PARTS } from './projects';
 import { test } from './test';
 import { showsWhatTheApiHas } from './truth';
 
@@ -109,7 +111,7 @@ describe('groups', () => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     await demo.columnMenu('State', 'Group by this');
     const { body } = await api.call('POST', '/v1/projects/{project}/groups', { path: { project: 'demo' }, body: { by: ['state'] } });
-    const [first, second] = body.groups.map(({ values, count }) => `State: ${String(values[0])}, ${count} issues`);
+    const [first, second] = body.groups.map(({ values: [state], count }) => `State: ${state as string}, ${count} issues`);
     await demo.group(first ?? '').waitFor();
     await showsWhatTheApiHas(demo, api, { filter: { field: 'state', op: 'eq', value: 'reported' } }, { from: 1 });
     await demo.group(first ?? '').click();
@@ -118,6 +120,196 @@ describe('groups', () => {
     await demo.group(second ?? '').waitFor();
     await expect.poll(() => demo.group(first ?? '').getAttribute('aria-expanded')).toBe('false');
     await showsWhatTheApiHas(demo, api, { filter: { field: 'state', op: 'eq', value: 'planned' } }, { from: 2 });
+  });
+});
+
+/** Parts of three kinds. Beams are few and heavy. */
+const weighed = (api: Api): Promise<string> =>
+  makeProject(api, {
+    name: 'Weighed',
+    fields: [...PARTS, { id: 'seen', name: 'Seen', type: 'datetime' }],
+    issues: Array.from({ length: 60 }, (_, at) => ({
+      name: `Part ${at}`,
+      fields: {
+        kind: at < 10 ? 'beam' : at < 35 ? 'bolt' : 'plate',
+        weight: at < 10 ? 1000 - at : at < 35 ? -at : at + 0.5,
+        due: `2024-0${1 + (at % 9)}-15`,
+        seen: `2024-05-0${1 + (at % 3)}T12:00:00Z`,
+      },
+    })),
+  });
+
+describe('groups of numbers', () => {
+  const heads = (project: ProjectPage) => project.grid.locator('.group-toggle').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+
+  test('are ranges of an entered width, closed one by one', async ({ visit, api }) => {
+    const project = await ProjectPage.open(await visit(), await weighed(api), 'columns=name:200,weight:120');
+    const panel = await project.open('Group');
+    await panel.getByRole('button', { name: 'Add a field' }).click();
+    await panel.getByLabel('Field', { exact: true }).selectOption('Weight');
+    const width = panel.getByLabel('Width of the ranges');
+    for (const wrong of ['0', '-5', 'wide']) {
+      await width.fill(wrong);
+      await project.page.keyboard.press('Enter');
+      await panel.getByText('Not a width. Enter a number above 0, such as 50.').waitFor();
+      expect(await width.getAttribute('aria-invalid')).toBe('true');
+    }
+    expect(await findings(project.page)).toEqual([]);
+    expect(project.view.get('group')).toBe('weight');
+    await width.fill('500');
+    await project.page.keyboard.press('Enter');
+    await expect.poll(() => project.view.get('group')).toBe('weight.w500');
+    expect(await panel.getByText('Not a width.').count()).toBe(0);
+    await project.page.keyboard.press('Escape');
+    await expect.poll(() => heads(project)).toEqual(['Weight: -500 – 0, 25 issues', 'Weight: 0 – 500, 25 issues']);
+    await project.group('Weight: -500 – 0, 25 issues').click();
+    await project.group('Weight: 0 – 500, 25 issues').click();
+    const all = ['Weight: -500 – 0, 25 issues', 'Weight: 0 – 500, 25 issues', 'Weight: 500 – 1,000, 9 issues', 'Weight: 1,000 – 1,500, 1 issue'];
+    await expect.poll(() => heads(project)).toEqual(all);
+    expect(project.view.get('closed')).toBe('-500~0,0~500');
+    await project.page.reload();
+    await expect.poll(() => heads(project)).toEqual(all);
+  });
+
+  test('between the bounds of a saved view keep them when it is edited', async ({ visit, api }) => {
+    const id = await weighed(api);
+    const groups = [{ field: 'weight', bins: [0, 50, 999] }];
+    await api.call('POST', '/v1/projects/{project}/views', { path: { project: id }, body: { name: 'Bounds', visibility: 'shared', groups } });
+    const project = await ProjectPage.open(await visit(), id, 'view=v1&closed=~0,0~50,50~999,999~');
+    await expect.poll(() => heads(project)).toEqual(['Weight: < 0, 25 issues', 'Weight: 0 – 50, 15 issues', 'Weight: 50 – 999, 18 issues', 'Weight: ≥ 999, 2 issues']);
+    await project.columnMenu('Weight', 'Sort ascending');
+    await expect.poll(() => project.view.get('group')).toBe('weight.b0_50_999');
+    await expect.poll(async () => (await heads(project))[0]).toBe('Weight: < 0, 25 issues');
+    const panel = await project.open('Group');
+    await panel.getByLabel('Sort groups by').selectOption('Number of issues');
+    await project.page.keyboard.press('Escape');
+    await project.page.getByRole('button', { name: 'Save changes' }).click();
+    await expect.poll(() => project.view.has('edited')).toBe(false);
+    const { body } = await api.call('GET', '/v1/projects/{project}/views/{view}', { path: { project: id, view: 'v1' } });
+    expect(body).toMatchObject({ groups, group_order: { field: null, function: 'count', direction: 'desc' } });
+  });
+});
+
+describe('the order of groups', () => {
+  test('is by their number of issues or by a summary, in either direction', async ({ visit, api }) => {
+    const project = await ProjectPage.open(await visit(), await weighed(api), 'group=kind&closed=beam,bolt,plate&footers=weight:sum');
+    const order = async () => (await project.grid.locator('.group-toggle').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''))).map((label) => /: (\w+)/.exec(label)?.[1]).join(' ');
+    await expect.poll(order).toBe('beam bolt plate');
+    const panel = await project.open('Group');
+    const by = panel.getByLabel('Sort groups by');
+    expect(await by.locator('option').allInnerTexts()).toEqual(['Their fields', 'Number of issues', 'Sum of Weight']);
+    await by.selectOption('Number of issues');
+    await expect.poll(order).toBe('bolt plate beam');
+    expect(project.view.get('grouporder')).toBe('-count');
+    await by.selectOption('Sum of Weight');
+    await expect.poll(order).toBe('beam plate bolt');
+    await panel.getByLabel('Direction').selectOption('Ascending');
+    await expect.poll(order).toBe('bolt plate beam');
+    expect(project.view.get('grouporder')).toBe('sum.weight');
+    await project.grid.getByText('Sum of Weight 1,187.5').waitFor();
+    expect(await findings(project.page)).toEqual([]);
+    await by.selectOption('Their fields');
+    await expect.poll(order).toBe('beam bolt plate');
+    expect(project.view.has('grouporder')).toBe(false);
+  });
+
+  test('follows a change of another user', async ({ visit, api }) => {
+    const id = await weighed(api);
+    const project = await ProjectPage.open(await visit(), id, 'group=kind&closed=beam,bolt,plate&grouporder=-max.weight');
+    const first = () => project.grid.locator('.group-toggle').first().getAttribute('aria-label');
+    await expect.poll(first).toBe('Kind: beam, 10 issues');
+    await project.grid.getByText('Max of Weight 1,000').waitFor();
+    const path = { project: id, num: 60 };
+    const { headers } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path });
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path, body: { fields: { weight: 5000 } }, headers: { 'If-Match': headers.get('ETag') ?? '' } });
+    await expect.poll(first).toBe('Kind: plate, 25 issues');
+  });
+});
+
+describe('the histogram in the menu of a column', () => {
+  const menu = (project: ProjectPage, column: string) => project.page.getByRole('menu', { name: `${column} menu` });
+  const bars = (project: ProjectPage, column: string) => menu(project, column).getByRole('group', { name: `Distribution of ${column}` }).getByRole('menuitem');
+  const names = (project: ProjectPage, column: string) => bars(project, column).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  const open = async (project: ProjectPage, column: string) => {
+    await project.head(column).hover();
+    await project.head(column).getByRole('button').click();
+  };
+
+  test('filters by a bar that is clicked, beside the filter and the search, and moves no entry when it loads', async ({ visit, api }) => {
+    const visited = await visit();
+    const project = await ProjectPage.open(visited, await weighed(api), 'search=Part&filter={"field":"kind","op":"ne","value":"bolt"}');
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await visited.page.route('**/summary', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await open(project, 'Weight');
+    await menu(project, 'Weight').getByText('Loading …').waitFor();
+    const places = () => menu(project, 'Weight').locator('.menu-entry').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    const before = await places();
+    answer();
+    await expect.poll(() => names(project, 'Weight')).toEqual(['0 – 100: 25 issues', '900 – 1,000: 9 issues', '1,000 – 1,100: 1 issue']);
+    expect(await places()).toEqual(before);
+    await menu(project, 'Weight').getByText('35.5 – 1,000').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await visited.page.emulateMedia({ colorScheme });
+      expect(await findings(visited.page)).toEqual([]);
+    }
+    await bars(project, 'Weight').first().hover();
+    await menu(project, 'Weight').getByText('0 – 100: 25 issues').waitFor();
+    await bars(project, 'Weight').first().click();
+    await project.counts('25 of 60 issues');
+    expect(project.view.has('search')).toBe(false);
+    expect(JSON.parse(project.view.get('filter') ?? '')).toEqual({
+      and: [
+        { field: 'kind', op: 'ne', value: 'bolt' },
+        { field: 'name', op: 'contains', value: 'Part' },
+        { field: 'weight', op: 'gte', value: 0 },
+        { field: 'weight', op: 'lt', value: 100 },
+      ],
+    });
+    await visited.page.goBack();
+    await project.counts('35 of 60 issues');
+  });
+
+  test('is reached by keys, and has periods of dates and times', async ({ visit, api }) => {
+    const project = await ProjectPage.open(await visit(), await weighed(api), 'columns=name:200,due:140,seen:200');
+    const { keyboard } = project.page;
+    await (await project.cell(0, 'Due')).click();
+    await keyboard.press('Alt+ArrowDown');
+    await expect.poll(async () => (await names(project, 'Due')).slice(0, 2)).toEqual(['January 2024: 7 issues', 'February 2024: 7 issues']);
+    await project.page.getByText('9 bars at the end of the menu. Choose one to filter by it.').waitFor({ state: 'attached' });
+    const focused = () => project.page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+    await keyboard.press('ArrowUp');
+    expect(await focused()).toBe('September 2024: 6 issues');
+    await menu(project, 'Due').getByText('September 2024: 6 issues').waitFor();
+    await keyboard.press('ArrowLeft');
+    await keyboard.press('ArrowLeft');
+    await keyboard.press('ArrowRight');
+    expect(await focused()).toBe('August 2024: 6 issues');
+    await keyboard.press('Enter');
+    await project.counts('6 of 60 issues');
+    expect(await project.column('Due')).toEqual(Array(6).fill('Aug 15, 2024'));
+    await open(project, 'Seen');
+    await expect.poll(() => names(project, 'Seen')).toEqual(['May 2, 2024: 6 issues']);
+  });
+
+  test('says that there are no values, or why there are no bars', async ({ visit, api }) => {
+    const visited = await visit();
+    const id = await makeProject(api, { name: 'Blank', fields: PARTS, issues: [{ name: 'Girder' }] });
+    const project = await ProjectPage.open(visited, id);
+    await open(project, 'Weight');
+    await menu(project, 'Weight').getByText('No values.', { exact: true }).waitFor();
+    expect(await findings(visited.page)).toEqual([]);
+    await project.page.keyboard.press('Escape');
+    await visited.page.route('**/summary', (route) => route.fulfill({ status: 422, json: { title: 'Too expensive', detail: 'Use a more selective filter.' } }));
+    await open(project, 'Weight');
+    await menu(project, 'Weight').getByText('Use a more selective filter.').waitFor();
+    await project.page.keyboard.press('Escape');
+    await open(project, 'Kind');
+    await menu(project, 'Kind').waitFor();
+    expect(await menu(project, 'Kind').getByRole('group', { name: 'Distribution of Kind' }).count()).toBe(0);
   });
 });
 

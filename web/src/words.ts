@@ -1,4 +1,5 @@
 /** Every text of the page, in one place, ready to translate. Texts with a number in them are functions. */
+import type { SummaryFunction } from './view/footers';
 
 const numbers = new Intl.NumberFormat();
 const amounts = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
@@ -27,6 +28,28 @@ interface JobFigures {
 /** The number of issues of an undo; null if it is more than the API takes back at once. */
 function issuesOf(issues: number | null): string {
   return issues === null ? 'more than 500 issues' : counted(issues, 'issue', 'issues');
+}
+
+/** A summary of a field, as a name. */
+function functionOf(fn: SummaryFunction, field: string): string {
+  switch (fn) {
+    case 'count':
+      return `Filled ${field}`;
+    case 'empty':
+      return `Empty ${field}`;
+    case 'distinct':
+      return `Distinct ${field}`;
+    case 'sum':
+      return `Sum of ${field}`;
+    case 'avg':
+      return `Average of ${field}`;
+    case 'median':
+      return `Median of ${field}`;
+    case 'min':
+      return `Min of ${field}`;
+    case 'max':
+      return `Max of ${field}`;
+  }
 }
 
 export const words = {
@@ -319,7 +342,7 @@ export const words = {
     refused: 'Could not save the view',
     missing: 'View not found. It was deleted, or it is private to another user.',
     gone: (parts: readonly string[]) => `Parts of this view no longer exist: ${parts.join(', ')}.`,
-    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', footers: 'summaries', color_by: 'color' },
+    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', group_order: 'order of groups', footers: 'summaries', color_by: 'color' },
     gonePart: (part: string, field: string | undefined, value: string | undefined) =>
       field === undefined ? part : `${value === undefined ? field : `${field} “${value}”`} (${part})`,
     settle: 'Save without them',
@@ -535,6 +558,7 @@ export const words = {
       distinct: 'Distinct',
       sum: 'Sum',
       avg: 'Average',
+      median: 'Median',
       min: 'Min',
       max: 'Max',
     },
@@ -542,12 +566,31 @@ export const words = {
   groups: {
     empty: '(Empty)',
     head: (field: string, value: string, count: number) => `${field}: ${value}, ${counted(count, 'issue', 'issues')}`,
-    figure: (fn: string, field: string, value: string) =>
-      `${{ sum: 'Sum', avg: 'Average', min: 'Min', max: 'Max' }[fn] ?? fn} of ${field} ${value}`,
+    function: functionOf,
+    figure: (fn: SummaryFunction, field: string, value: string) => `${functionOf(fn, field)} ${value}`,
+    order: 'Sort groups by',
+    byFields: 'Their fields',
+    byCount: 'Number of issues',
+    width: 'Width of the ranges',
+    eachNumber: 'Each number',
+    bounds: 'Saved ranges',
+    notWidth: 'Not a width. Enter a number above 0, such as 50.',
     more: 'More groups',
     noFigures: (why: string) => `Could not compute the group summaries: ${why}`,
     close: 'Collapse all',
     open: 'Expand all',
+  },
+  range: {
+    between: (from: string, to: string) => `${from} – ${to}`,
+    below: (to: string) => `< ${to}`,
+    from: (from: string) => `≥ ${from}`,
+  },
+  histogram: {
+    of: (field: string) => `Distribution of ${field}`,
+    bar: (label: string, count: number) => `${label}: ${counted(count, 'issue', 'issues')}`,
+    none: 'No values.',
+    tooMany: 'Too many years to draw.',
+    drawn: (bars: number) => `${counted(bars, 'bar', 'bars')} at the end of the menu. Choose one to filter by it.`,
   },
   webhooks: {
     title: 'Webhooks',

@@ -2,12 +2,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { allClosed, keyOfGroup, layoutOfGroups, toggled, type CountedGroup } from '../src/rows/groups';
 import type { Layout } from '../src/rows/layout';
 import { Api } from '../src/api/client';
-import { formatPeriod } from '../src/cells/format';
+import { formatPeriod, formatRange } from '../src/cells/format';
 import { byOf, Groups } from '../src/project/groups';
 import { field } from './fields';
-import type { CellValue } from '../src/fields/values';
+import { LosslessNumber } from 'lossless-json';
+import type { GroupOrder } from '../src/view/view';
+import type { GroupValue } from '../src/fields/values';
 
-const group = (count: number, ...values: CellValue[]): CountedGroup => ({
+const group = (count: number, ...values: GroupValue[]): CountedGroup => ({
   values,
   count,
   filter: { field: 'state', op: 'eq', value: keyOfGroup(values) },
@@ -18,24 +20,24 @@ const LEVELS = [
   [group(3, 'open', 'High'), group(2, 'open', null), group(2, null, 'Low')],
 ];
 const labels = (layout: Layout) =>
-  layout.pieces.map((piece) => (piece.kind === 'group' ? `${'-'.repeat(piece.group.depth)}${String(piece.group.value)} ${piece.group.count}` : `run ${piece.run.count}`));
+  layout.pieces.map((piece) => (piece.kind === 'group' ? `${'-'.repeat(piece.group.depth)}${keyOfGroup([piece.group.value])} ${piece.group.count}` : `run ${piece.run.count}`));
 
 describe('the layout of groups', () => {
   it('has the issues of the innermost groups below the heads', () => {
     const layout = layoutOfGroups(LEVELS, ['state', 'priority'], new Set());
-    expect(labels(layout)).toEqual(['open 5', '-High 3', 'run 3', '-null 2', 'run 2', 'null 2', '-Low 2', 'run 2']);
+    expect(labels(layout)).toEqual(['open 5', '-High 3', 'run 3', '-+ 2', 'run 2', '+ 2', '-Low 2', 'run 2']);
     expect(layout.length).toBe(5 + 3 + 2 + 2);
     expect(layout.at(2)).toMatchObject({ kind: 'issue', run: { filter: { value: 'open/High' } }, offset: 0 });
   });
 
   it('leaves out closed groups at any level', () => {
-    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(['open'])))).toEqual(['open 5', 'null 2', '-Low 2', 'run 2']);
+    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(['open'])))).toEqual(['open 5', '+ 2', '-Low 2', 'run 2']);
     const inner = new Set([keyOfGroup(['open', null]), keyOfGroup([null])]);
-    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], inner))).toEqual(['open 5', '-High 3', 'run 3', '-null 2', 'null 2']);
+    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], inner))).toEqual(['open 5', '-High 3', 'run 3', '-+ 2', '+ 2']);
   });
 
   it('shows heads before their inner groups are known, and only the head of a group without a filter', () => {
-    expect(labels(layoutOfGroups(LEVELS.slice(0, 1), ['state', 'priority'], new Set()))).toEqual(['open 5', 'null 2']);
+    expect(labels(layoutOfGroups(LEVELS.slice(0, 1), ['state', 'priority'], new Set()))).toEqual(['open 5', '+ 2']);
     expect(labels(layoutOfGroups([[{ ...group(4, 'gone'), filter: null }]], ['state'], new Set()))).toEqual(['gone 4']);
   });
 });
@@ -46,10 +48,18 @@ describe('keys of groups', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  it('of ranges have their bounds', () => {
+    const ranges = [[0, 100], [null, 0], [0, null], [-0.5, 0]].map(([from = null, to = null]) => [{ from, to }]);
+    expect(ranges.map(keyOfGroup)).toEqual(['0~100', '~0', '0~', '-0.5~0']);
+    expect(keyOfGroup(['open', { from: new LosslessNumber('12345678901234567890'), to: null }])).toBe('open/12345678901234567890~');
+    const level = [group(2, { from: 0, to: 50 }), group(1, null)];
+    expect(layoutOfGroups([level], ['cost'], new Set(['0~50'])).pieces.map(({ kind }) => kind)).toEqual(['group', 'group', 'run']);
+  });
+
   it('are closed and opened one by one, or all', () => {
     expect(toggled(toggled([], 'a'), 'b')).toEqual(['a', 'b']);
     expect(toggled(['a', 'b'], 'a')).toEqual(['b']);
-    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(allClosed(LEVELS))))).toEqual(['open 5', 'null 2']);
+    expect(labels(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(allClosed(LEVELS))))).toEqual(['open 5', '+ 2']);
   });
 });
 
@@ -69,10 +79,10 @@ describe('requests for groups', () => {
       return Promise.resolve(Response.json({ groups, more: start === 0, next: start === 0 ? '2' : null }));
     };
     const groups = new Groups(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p');
-    groups.start({ by: ['state', 'priority'], filter: null, aggregates: [{ field: 'cost', function: 'sum' }] });
+    groups.start({ by: ['state', 'priority'], filter: null, aggregates: [{ field: 'cost', function: 'sum' }], order: null });
     return groups;
   }
-  const names = (groups: Groups) => groups.levels.value.map((level) => level.map(({ values }) => values.join('/')).join(' '));
+  const names = (groups: Groups) => groups.levels.value.map((level) => level.map(({ values }) => keyOfGroup(values)).join(' '));
 
   it('continue with the next page at each level, and add the figures', async () => {
     const groups = groupsOf(false);
@@ -91,6 +101,45 @@ describe('requests for groups', () => {
     expect(groups.error.value).toBeNull();
   });
 
+  it('name an order, and compute what orders them with the first answer', async () => {
+    const asked: unknown[] = [];
+    const parts: string[] = [];
+    const fetch: typeof globalThis.fetch = (_, request) => {
+      const { aggregates, order } = JSON.parse(request?.body as string) as { aggregates: { field: string; function: string }[]; order?: unknown };
+      asked.push([aggregates.map((one) => `${one.function} ${one.field}`).join(), order]);
+      return Promise.resolve(Response.json({ groups: [], next: null }));
+    };
+    const groups = new Groups(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p', (part) => {
+      parts.push(part);
+      return () => undefined;
+    });
+    const start = async (order: GroupOrder | null, requests: number) => {
+      asked.length = parts.length = 0;
+      groups.start({ by: ['state'], filter: null, aggregates: [{ field: 'size', function: 'median' }], order });
+      await vi.waitFor(() => expect(asked).toHaveLength(requests));
+    };
+    await start({ field: 'cost', fn: 'sum', direction: 'desc' }, 2);
+    const byCost = { by: 0, direction: 'desc' };
+    expect(asked).toEqual([['sum cost', byCost], ['sum cost,median size', byCost]]);
+    expect(parts).toEqual(['places', 'figures']);
+    await start({ field: null, fn: 'count', direction: 'asc' }, 2);
+    const byCount = { by: 'count', direction: 'asc' };
+    expect(asked).toEqual([['', byCount], ['median size', byCount]]);
+    await start(null, 2);
+    expect(asked[0]).toEqual(['', undefined]);
+  });
+
+  it('send widths and bounds with all their digits, only for numbers', () => {
+    const fields = [field('cost', 'number'), field('size', 'number'), field('name')];
+    const digits = '0.12345678901234567890123';
+    const keys = [
+      { field: 'cost', unit: null, width: digits },
+      { field: 'size', unit: null, bins: ['0', '50'] },
+      { field: 'name', unit: null, width: '5' },
+    ];
+    expect(byOf(keys, fields, 'UTC')).toEqual([{ field: 'cost', width: new LosslessNumber(digits) }, { field: 'size', bins: [0, 50] }, 'name']);
+  });
+
   it('send the time zone if the groups depend on it', () => {
     const fields = [field('due', 'date'), field('seen', 'datetime'), field('state', 'enum')];
     const keys = fields.map(({ id }) => ({ field: id, unit: 'month' as const }));
@@ -101,6 +150,12 @@ describe('requests for groups', () => {
     ]);
     const zoned = [{ field: 'seen', unit: 'day', timezone: 'Asia/Tokyo' }] as const;
     expect(byOf(zoned, fields, 'Europe/London')).toEqual(zoned);
+  });
+
+  it('a range has a readable name', () => {
+    expect(formatRange({ from: 0, to: 100 })).toBe('0 – 100');
+    expect(formatRange({ from: null, to: 0 })).toBe('< 0');
+    expect(formatRange({ from: 1000, to: null })).toBe('≥ 1,000');
   });
 
   it('a period has a readable name', () => {

@@ -11,7 +11,8 @@ const FULL = saved('v2', {
     { field: 'name', width: 240, frozen: true },
     { field: 'due', width: 120, frozen: false },
   ],
-  groups: [{ field: 'due', unit: 'month', timezone: null }],
+  groups: [{ field: 'due', unit: 'month', timezone: null, bins: null, width: null }],
+  group_order: { field: 'cost', function: 'sum', direction: 'desc' },
   footers: [{ field: 'cost', function: 'sum' }],
   color_by: 'priority',
   row_height: 56,
@@ -25,6 +26,7 @@ describe('a saved view', () => {
       filter: FULL.query.filter,
       search: '',
       groups: [{ field: 'due', unit: 'month' }],
+      groupOrder: { field: 'cost', fn: 'sum', direction: 'desc' },
       closed: [],
       columns: FULL.columns,
       footers: { cost: 'sum' },
@@ -41,7 +43,8 @@ describe('a saved view', () => {
     expect(look).toEqual({
       query: FULL.query,
       columns: FULL.columns,
-      groups: [{ field: 'due', unit: 'month', timezone: null }],
+      groups: FULL.groups,
+      group_order: FULL.group_order,
       footers: FULL.footers,
       color_by: 'priority',
       row_height: 56,
@@ -54,7 +57,10 @@ describe('a saved view', () => {
 });
 
 describe('the time zone of a group', () => {
-  const groups = [{ field: 'seen', unit: 'day', timezone: 'Etc/GMT+5' } as const, { field: 'due', unit: 'month', timezone: null } as const];
+  const groups: SavedView['groups'] = [
+    { field: 'seen', unit: 'day', timezone: 'Etc/GMT+5', bins: null, width: null },
+    { field: 'due', unit: 'month', timezone: null, bins: null, width: null },
+  ];
   const zoned = saved('v4', { groups });
 
   it('is saved unchanged', () => {
@@ -66,6 +72,30 @@ describe('the time zone of a group', () => {
     expect(openedAt(addressOf(changed, zoned, [zoned]), [zoned])).toMatchObject({ view: { groups: changed.groups }, changed: true });
     const elsewhere = { ...viewOf(zoned), groups: [{ field: 'seen', unit: 'day' }, { field: 'due', unit: 'month' }] } as const;
     expect(openedAt(addressOf(elsewhere, zoned, [zoned]), [zoned]).changed).toBe(true);
+  });
+});
+
+describe('ranges of numbers', () => {
+  const wide = { field: 'cost', unit: null, timezone: null, bins: null, width: 50 };
+  const bounded = { field: 'size', unit: null, timezone: null, bins: [0, 0.5, 1000], width: null };
+  const ranged = saved('v5', { groups: [wide, bounded], group_order: { field: null, function: 'count', direction: 'desc' } });
+
+  it('are saved unchanged, and so is the order of the groups', () => {
+    expect(viewOf(ranged)).toMatchObject({
+      groups: [
+        { field: 'cost', width: '50' },
+        { field: 'size', bins: ['0', '0.5', '1000'] },
+      ],
+      groupOrder: { field: null, fn: 'count', direction: 'desc' },
+    });
+    expect(lookOf(viewOf(ranged), 10)).toMatchObject({ groups: ranged.groups, group_order: ranged.group_order });
+  });
+
+  it('are in the address of an edited view', () => {
+    const changed = { ...viewOf(ranged), height: 24 } as const;
+    expect(openedAt(addressOf(changed, ranged, [ranged]), [ranged])).toMatchObject({ view: changed, changed: true });
+    const elsewhere = { ...viewOf(ranged), groupOrder: null };
+    expect(openedAt(addressOf(elsewhere, ranged, [ranged]), [ranged]).changed).toBe(true);
   });
 });
 

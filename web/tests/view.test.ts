@@ -16,7 +16,9 @@ const FULL: View = {
   groups: [
     { field: 'priority', unit: null },
     { field: 'due', unit: 'month' },
+    { field: 'cost', unit: null, width: '0.5' },
   ],
+  groupOrder: { field: 'cost', fn: 'sum', direction: 'desc' },
   closed: ['High', 'a,b%'],
   columns: [
     { field: 'name', width: 240, frozen: true },
@@ -38,6 +40,40 @@ describe('a view in the address', () => {
     expect(toAddress({ ...DEFAULT_VIEW, sort: FULL.sort, columns: FULL.columns })).toBe(
       'sort=-due,name.first&columns=name:240!,due:120',
     );
+    expect(toAddress({ ...DEFAULT_VIEW, groups: FULL.groups, groupOrder: FULL.groupOrder })).toBe(
+      'group=priority,due.month,cost.w0.5&grouporder=-sum.cost',
+    );
+  });
+
+  it('has ranges with all their digits, and each order of groups', () => {
+    const width = '12345678901234567890.000000000000000001';
+    const ranges: View['groups'] = [
+      { field: 'cost', unit: null, width },
+      { field: 'w5', unit: null, bins: ['-1.5', '0', '1e+21'] },
+    ];
+    const orders: View['groupOrder'][] = [
+      { field: null, fn: 'count', direction: 'asc' },
+      { field: 'cost', fn: 'count', direction: 'desc' },
+      { field: 'cost', fn: 'avg', direction: 'asc' },
+    ];
+    for (const groupOrder of orders) {
+      const view: View = { ...DEFAULT_VIEW, groups: ranges, groupOrder };
+      expect(fromAddress(toAddress(view))).toEqual(view);
+    }
+    expect(orders.map((groupOrder) => toAddress({ ...DEFAULT_VIEW, groupOrder }))).toEqual([
+      'grouporder=count',
+      'grouporder=-count.cost',
+      'grouporder=avg.cost',
+    ]);
+  });
+
+  it('has no width that is not above 0, and no order that the API refuses', () => {
+    for (const group of ['cost.w0', 'cost.w-5', 'cost.w1_2', 'cost.w', 'cost.w1e999', 'cost.b', 'cost.b1__2', 'cost.wx', 'cost.w05']) {
+      expect(fromAddress(`group=${group}`).groups, group).toEqual([]);
+    }
+    for (const order of ['sum', 'median.cost', 'distinct.cost', 'mode.cost', '-', 'sum.']) {
+      expect(fromAddress(`grouporder=${order}`).groupOrder, order).toBeNull();
+    }
   });
 
   it('leaves out parts that no view can have', () => {
@@ -51,7 +87,11 @@ describe('a view in the address', () => {
 
   it('forgets fields that the project does not have', () => {
     const fitted = fitting({ ...FULL, color: 'due' }, FIELDS.slice(0, 2));
-    expect(fitted).toMatchObject({ sort: [FULL.sort[1]], groups: [], footers: {}, color: null });
+    expect(fitted).toMatchObject({ sort: [FULL.sort[1]], groups: [], groupOrder: null, footers: {}, color: null });
+    expect(fitting(FULL, FIELDS).groupOrder).toEqual(FULL.groupOrder);
+    const order = (field: string | null) => fitting({ ...FULL, groupOrder: { field, fn: 'count', direction: 'asc' } }, FIELDS).groupOrder;
+    expect(order('due')).toBeNull();
+    expect(order(null)).not.toBeNull();
     expect(fitted.columns?.map((column) => column.field)).toEqual(['name']);
   });
 });

@@ -9,6 +9,7 @@ export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
     query: { sort: [], filter: null },
     columns: null,
     groups: [],
+    group_order: null,
     footers: [],
     color_by: null,
     row_height: 32,

@@ -5,9 +5,12 @@ import { isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 export type Exact = number | LosslessNumber;
 
 export function parseJson(text: string): unknown {
-  return parse(text, undefined, (digits) =>
-    isSafeNumber(digits) ? Number(digits) : new LosslessNumber(digits),
-  );
+  return parse(text, undefined, exactOf);
+}
+
+/** The number that a text has the digits of, in the form of JSON. */
+export function exactOf(digits: string): Exact {
+  return isSafeNumber(digits) ? Number(digits) : new LosslessNumber(digits);
 }
 
 export function formatJson(value: unknown): string {

@@ -1,7 +1,7 @@
 /** Values as people read them, in their own locale. Pure. */
 import type { Exact } from '../api/json';
 import type { FieldType } from '../api/types';
-import type { CellValue } from '../fields/values';
+import type { CellValue, NumberRange } from '../fields/values';
 import { words } from '../words';
 
 const numbers = new Intl.NumberFormat();
@@ -43,6 +43,12 @@ function partsOf(decimal: string): { readonly negative: boolean; readonly signif
     significant: all.slice(leading).replace(/0+$/, ''),
     exponent: whole.length - 1 - leading + Number(power),
   };
+}
+
+/** A range of numbers; its upper bound is not in it. */
+export function formatRange({ from, to }: NumberRange): string {
+  if (from === null) return to === null ? '' : words.range.below(formatNumber(to));
+  return to === null ? words.range.from(formatNumber(from)) : words.range.between(formatNumber(from), formatNumber(to));
 }
 
 const averages = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4, maximumSignificantDigits: 6, roundingPriority: 'morePrecision' });

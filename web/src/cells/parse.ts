@@ -50,7 +50,7 @@ const POINT = PARTS.find(({ type }) => type === 'decimal')?.value ?? '.';
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
 
 /** A number as the reader's locale writes it, or as programs do. All digits are kept. */
-function parseNumber(text: string): Parsed {
+export function parseNumber(text: string): Parsed {
   const bare = text.replace(/[\s\u00a0\u202f]/g, '').replace('\u2212', '-');
   const local = bare.replaceAll(GROUP, '').replace(POINT, '.');
   // "1.5" is a number to programs everywhere, even where the locale groups by points. Three digits after a point are a

@@ -5,6 +5,19 @@ import type { GridRow } from '../api/types';
 /** The value of a field of an issue; `null` is no value. */
 export type CellValue = string | Exact | boolean | readonly string[] | null;
 
+/** The numbers from `from` on, less than `to`; null for no bound. */
+export interface NumberRange {
+  readonly from: Exact | null;
+  readonly to: Exact | null;
+}
+
+/** The value that the issues of a group share. */
+export type GroupValue = CellValue | NumberRange;
+
+export function isRange(value: GroupValue): value is NumberRange {
+  return typeof value === 'object' && value !== null && 'from' in value;
+}
+
 /** An issue as the grid shows it: one map of values, built-in fields and attributes alike. */
 export interface Row {
   readonly num: number;

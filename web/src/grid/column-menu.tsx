@@ -1,10 +1,14 @@
 /** The menu of a column. */
+import { useEffect, useState } from 'preact/hooks';
 import type { SortKey } from '../api/types';
+import type { Field } from '../fields/fields';
+import { hasHistogram, Histogram } from '../project/histogram';
 import type { ProjectModel } from '../project/model';
-import { Menu, type MenuEntry } from '../ui/menu';
+import { Menu, type MenuEntry, type MenuProps } from '../ui/menu';
 import { frozen, hidden, inScreenOrder, moved } from '../view/columns';
 import { MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
 import { words } from '../words';
+import { announcementOf, HistogramBars } from './histogram';
 
 export interface OpenMenu {
   readonly field: string;
@@ -16,14 +20,50 @@ interface ColumnMenuProps extends OpenMenu {
   readonly onClose: () => void;
 }
 
-export function ColumnMenu({ model, field, anchor, onClose }: ColumnMenuProps) {
+export function ColumnMenu({ model, field: id, anchor, onClose }: ColumnMenuProps) {
+  const field = model.field(id);
+  const menu = {
+    anchor,
+    label: words.header.menu(field?.name ?? id),
+    groups: [sortEntries(model, id), narrowEntries(model, id), placeEntries(model, id)],
+    onClose,
+  };
+  return field && hasHistogram(field) ? <MenuWithHistogram model={model} field={field} menu={menu} /> : <Menu {...menu} />;
+}
+
+interface MenuWithHistogramProps {
+  readonly model: ProjectModel;
+  readonly field: Field;
+  readonly menu: Omit<MenuProps, 'end'>;
+}
+
+function MenuWithHistogram({ model, field, menu }: MenuWithHistogramProps) {
+  const [histogram] = useState(() => new Histogram(model.api, model.project.id, field, model.filter));
+  useEffect(() => {
+    void histogram.load();
+    return () => histogram.stop();
+  }, [histogram]);
+  const state = histogram.state.value;
   return (
-    <Menu
-      anchor={anchor}
-      label={words.header.menu(model.field(field)?.name ?? field)}
-      groups={[sortEntries(model, field), narrowEntries(model, field), placeEntries(model, field)]}
-      onClose={onClose}
-    />
+    <>
+      <Menu
+        {...menu}
+        end={{
+          label: words.histogram.of(field.name),
+          content: (choose) => (
+            <HistogramBars
+              field={field}
+              state={state}
+              // The filter of a bar includes the present one, with the search words.
+              onChoose={({ filter }) => choose(() => model.change({ filter, search: '' }))}
+            />
+          ),
+        }}
+      />
+      <p class="visually-hidden" role="status">
+        {announcementOf(state)}
+      </p>
+    </>
   );
 }
 

@@ -7,9 +7,11 @@ import type { Group } from '../rows/layout';
 import { icon } from '../ui/icons';
 import type { GroupKey } from '../view/view';
 import { words } from '../words';
-import { formatAverage, formatPeriod, formatValue } from '../cells/format';
+import { formatAverage, formatValue } from '../cells/format';
+import { isRange } from '../fields/values';
 import { isExact } from '../api/json';
 import { pill } from '../cells/show';
+import { labelOf } from './group-label';
 
 export interface GroupLook {
   readonly fields: readonly Field[];
@@ -20,7 +22,7 @@ export interface GroupLook {
 export function showGroup(element: HTMLElement, group: Group, { fields, unit, onToggle }: GroupLook): void {
   const field = fields.find(({ id }) => id === group.field);
   if (!field) return;
-  const label = labelOf(group, field, unit);
+  const label = labelOf(group.value, field, unit);
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'group-toggle';
@@ -31,7 +33,7 @@ export function showGroup(element: HTMLElement, group: Group, { fields, unit, on
   button.addEventListener('click', onToggle);
   const value = document.createElement('span');
   value.className = 'group-value';
-  if (group.value === null || unit || !field.options.length) value.textContent = label;
+  if (group.value === null || isRange(group.value) || unit || !field.options.length) value.textContent = label;
   else value.append(pill(field, String(group.value)));
   element.className = `wide-row group-head depth-${group.depth}`;
   element.replaceChildren(
@@ -45,11 +47,6 @@ export function showGroup(element: HTMLElement, group: Group, { fields, unit, on
       return of && figure !== null ? [part('group-figure', words.groups.figure(fn, of.name, text))] : [];
     }),
   );
-}
-
-function labelOf({ value }: Group, field: Field, unit: GroupKey['unit']): string {
-  if (value === null) return words.groups.empty;
-  return unit ? formatPeriod(unit, String(value)) : formatValue(field.type, value);
 }
 
 function part(name: string, text: string): HTMLElement {

@@ -3,29 +3,33 @@
  * figures.
  */
 import { signal } from '@preact/signals';
-import type { Api } from '../api/client';
+import type { Api, CallOptions } from '../api/client';
 import { isAbort } from '../api/problem';
+import { exactOf } from '../api/json';
 import type { Filter } from '../api/types';
 import type { CountedGroup, Levels } from '../rows/groups';
 import type { Field } from '../fields/fields';
-import type { GroupKey } from '../view/view';
+import type { SummaryFunction } from '../view/footers';
+import type { Part } from '../live/reading';
+import type { GroupKey, GroupOrder } from '../view/view';
 import { unfollowed, type Requested } from './following';
 
 const PAGE = 500;
 
 /** A field to group by, as the API takes it. */
-type By = string | { readonly field: string; readonly unit: NonNullable<GroupKey['unit']>; readonly timezone?: string };
+type By = CallOptions<'POST', '/v1/projects/{project}/groups'>['body']['by'][number];
 
-interface Aggregate { readonly field: string; readonly function: 'sum' | 'min' | 'max' | 'avg' }
-
-export function isFigure(fn: string): fn is Aggregate['function'] {
-  return fn === 'sum' || fn === 'min' || fn === 'max' || fn === 'avg';
+interface Aggregate {
+  readonly field: string;
+  readonly function: SummaryFunction;
 }
 
 export interface GroupsQuery {
   readonly by: readonly By[];
   readonly filter: Filter | null;
+  /** Without the one that orders the groups. */
   readonly aggregates: readonly Aggregate[];
+  readonly order: GroupOrder | null;
 }
 
 interface GroupPage {
@@ -33,10 +37,12 @@ interface GroupPage {
   readonly next: string | null;
 }
 
-/** The keys as the API takes them. Days of a point in time are in the view's time zone, or else in the reader's own. */
+/** The keys as the API takes them. Ranges are for numbers. Days of a point in time are in the view's time zone, or else in the reader's own. */
 export function byOf(keys: readonly GroupKey[], fields: readonly Field[], own: string): readonly By[] {
-  return keys.map(({ field, unit, timezone = own }) => {
+  return keys.map(({ field, unit, timezone = own, width, bins }) => {
     const type = fields.find(({ id }) => id === field)?.type;
+    if (type === 'number' && width !== undefined) return { field, width: exactOf(width) };
+    if (type === 'number' && bins) return { field, bins: bins.map(exactOf) };
     if (unit === null || (type !== 'date' && type !== 'datetime')) return field;
     return type === 'datetime' ? { field, unit, timezone } : { field, unit };
   });
@@ -49,7 +55,7 @@ export class Groups {
   /** Why there are none, or why their figures are missing. */
   readonly error = signal<unknown>(null);
   readonly figuresError = signal<unknown>(null);
-  private query: GroupsQuery = { by: [], filter: null, aggregates: [] };
+  private query: GroupsQuery = { by: [], filter: null, aggregates: [], order: null };
   private cursors: (string | null)[] = [];
   private request = new AbortController();
 
@@ -109,9 +115,10 @@ export class Groups {
     let next: string | null = null;
     do {
       const at: string | null = next;
-      const page: GroupPage = await this.page(level, at, this.query.aggregates, signal).catch((error: unknown) => {
-        if (!this.query.aggregates.length) throw error;
-        return this.page(level, at, [], signal);
+      const part = this.query.aggregates.length ? 'figures' : 'places';
+      const page: GroupPage = await this.page(level, at, part, signal).catch((error: unknown) => {
+        if (part === 'places') throw error;
+        return this.page(level, at, 'places', signal);
       });
       groups.push(...page.groups);
       next = page.next;
@@ -122,7 +129,7 @@ export class Groups {
   private async load(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {
     const at = this.levels.peek()[level]?.length ?? 0;
     try {
-      const { groups, next } = await this.page(level, cursor, [], signal);
+      const { groups, next } = await this.page(level, cursor, 'places', signal);
       this.cursors[level] = next;
       this.put(level, at, groups);
       this.more.value = this.cursors.some((one) => typeof one === 'string');
@@ -132,7 +139,7 @@ export class Groups {
     }
     if (!this.query.aggregates.length) return;
     try {
-      const { groups } = await this.page(level, cursor, this.query.aggregates, signal);
+      const { groups } = await this.page(level, cursor, 'figures', signal);
       this.put(level, at, groups);
     } catch (error) {
       if (!isAbort(error)) this.figuresError.value = error;
@@ -145,12 +152,23 @@ export class Groups {
     );
   }
 
-  private async page(level: number, cursor: string | null, aggregates: readonly Aggregate[], signal: AbortSignal): Promise<GroupPage> {
+  /** A page of groups. The figure that orders them comes with their places. */
+  private async page(level: number, cursor: string | null, part: Part, signal: AbortSignal): Promise<GroupPage> {
     const by = this.query.by.slice(0, level + 1);
-    const answered = this.requested(aggregates.length ? 'figures' : 'places');
+    const { order } = this.query;
+    const ranked: readonly Aggregate[] = order && order.field !== null ? [{ field: order.field, function: order.fn }] : [];
+    const aggregates = part === 'figures' ? [...ranked, ...this.query.aggregates] : ranked;
+    const answered = this.requested(part);
     const { body } = await this.api.call('POST', '/v1/projects/{project}/groups', {
       path: { project: this.project },
-      body: { by, filter: this.query.filter, aggregates: [...aggregates], limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+      body: {
+        by,
+        filter: this.query.filter,
+        aggregates: [...aggregates],
+        limit: PAGE,
+        ...(order && { order: { by: order.field === null ? ('count' as const) : 0, direction: order.direction } }),
+        ...(cursor === null ? {} : { cursor }),
+      },
       signal,
     });
     const groups = body.groups.map((group): CountedGroup => ({

@@ -28,13 +28,14 @@ import { go } from '../router';
 import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
 import { withSearch } from '../view/filters';
+import { summaryFunction } from '../view/footers';
 import { compareRows } from '../view/order';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Counting } from './counting';
 import { Panels } from './panels';
 import { Following } from './following';
-import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
+import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
 import { Jobs, type BulkRequest } from './jobs';
 import { Live } from './live';
@@ -73,7 +74,7 @@ export class ProjectModel {
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
-  /** The figures of groups: the summaries of columns that the API also returns for groups. */
+  /** The figures of groups: the summaries of number fields, without the one that orders the groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
@@ -116,9 +117,12 @@ export class ProjectModel {
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
     this.figures = computed(() =>
-      Object.entries(this.view.value.footers).flatMap(([field, fn]) =>
-        isFigure(fn) && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [],
-      ),
+      Object.entries(this.view.value.footers).flatMap(([field, name]) => {
+        const fn = summaryFunction(name);
+        const { groupOrder: order } = this.view.value;
+        const isOrder = order?.field === field && order.fn === fn;
+        return fn && !isOrder && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [];
+      }),
     );
     this.counting = new Counting(api, project.id, ({ matched }) => {
       this.length = matched;
@@ -145,9 +149,9 @@ export class ProjectModel {
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
-      const { sort, filter, search, groups } = this.view.value;
+      const { sort, filter, search, groups, groupOrder } = this.view.value;
       const shown = this.columns.value.map(({ field }) => field).sort();
-      return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
+      return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
     });
     const stopping = [
       query.subscribe(() => this.restart()),
@@ -390,8 +394,9 @@ export class ProjectModel {
   }
 
   private dependence(): Dependence {
-    const { sort, groups, footers } = this.view.peek();
-    const places = [...sort, ...groups].map(({ field }) => field);
+    const { sort, groups, groupOrder, footers } = this.view.peek();
+    const ranked = groups.length && groupOrder ? [groupOrder] : [];
+    const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
     const filtered = namedIn(JSON.stringify(this.filter), this.fields.map(({ id }) => id));
     return { places: new Set([...places, ...filtered]), figures: new Set(Object.keys(footers)) };
   }
@@ -457,9 +462,14 @@ export class ProjectModel {
     this.refusal.value = null;
     this.explained = false;
     void this.counting.ask(this.filter);
-    const { groups } = this.view.peek();
+    const { groups, groupOrder } = this.view.peek();
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    this.groups.start({ by: byOf(groups, this.fields, timeZone), filter: this.filter, aggregates: groups.length ? this.figures.peek() : [] });
+    this.groups.start({
+      by: byOf(groups, this.fields, timeZone),
+      filter: this.filter,
+      aggregates: groups.length ? this.figures.peek() : [],
+      order: groupOrder,
+    });
     this.rows.reset(this.layout());
     this.summarize();
   }

@@ -1,12 +1,12 @@
 /** The layout of groups: heads, and below each open one its smaller groups or its issues. Pure. */
 import type { Filter } from '../api/types';
-import type { CellValue } from '../fields/values';
+import { isRange, type GroupValue } from '../fields/values';
 import { Layout, type GroupFigure, type Piece } from './layout';
 
 /** A group as the API counts it. */
 export interface CountedGroup {
   /** One for each group field, as far as the level goes. */
-  readonly values: readonly CellValue[];
+  readonly values: readonly GroupValue[];
   readonly count: number;
   /** The filter that selects its issues; null if no request can. */
   readonly filter: Filter | null;
@@ -20,8 +20,13 @@ export type Levels = readonly (readonly CountedGroup[])[];
 const NONE = '+';
 
 /** The name of a group in an address: its values, from the outermost on. */
-export function keyOfGroup(values: readonly CellValue[]): string {
-  return values.map((value) => (value === null ? NONE : encodeURIComponent(String(value)))).join('/');
+export function keyOfGroup(values: readonly GroupValue[]): string {
+  return values.map((value) => (value === null ? NONE : encodeURIComponent(textOf(value)))).join('/');
+}
+
+/** A range as its bounds, such as `0~100`, without one that is open. */
+function textOf(value: NonNullable<GroupValue>): string {
+  return isRange(value) ? [value.from, value.to].map((bound) => (bound === null ? '' : String(bound))).join('~') : String(value);
 }
 
 export function layoutOfGroups(levels: Levels, fields: readonly string[], closed: ReadonlySet<string>): Layout {

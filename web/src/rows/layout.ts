@@ -5,7 +5,8 @@
  * known.
  */
 import type { Filter } from '../api/types';
-import type { CellValue } from '../fields/values';
+import type { CellValue, GroupValue } from '../fields/values';
+import type { SummaryFunction } from '../view/footers';
 
 /** A run of issues that one query answers: its filter, and how many match. */
 export interface Run {
@@ -19,7 +20,7 @@ export interface Group {
   readonly key: string;
   readonly depth: number;
   readonly field: string;
-  readonly value: CellValue;
+  readonly value: GroupValue;
   readonly count: number;
   readonly open: boolean;
   readonly figures: readonly GroupFigure[];
@@ -28,7 +29,7 @@ export interface Group {
 /** A figure of a group's numbers, such as the sum of their costs. */
 export interface GroupFigure {
   readonly field: string;
-  readonly fn: string;
+  readonly fn: SummaryFunction;
   readonly value: CellValue;
 }
 

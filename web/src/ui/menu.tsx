@@ -1,4 +1,5 @@
 /** A menu beside the element that opened it, with actions and choices. A click elsewhere or Escape closes it. */
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useFocusBack } from './focus';
 import { Icon } from './icon';
@@ -14,22 +15,24 @@ export interface MenuEntry {
   readonly act: () => void;
 }
 
-interface MenuProps {
+export interface MenuProps {
   readonly anchor: HTMLElement;
   readonly label: string;
   /** In groups, with a line between them. */
   readonly groups: readonly (readonly MenuEntry[])[];
+  /** Further entries at the end, under their own label. `choose` closes the menu and acts. */
+  readonly end?: { readonly label: string; readonly content: (choose: (act: () => void) => void) => ComponentChildren };
   readonly onClose: () => void;
 }
 
-export function Menu({ anchor, label, groups, onClose }: MenuProps) {
+export function Menu({ anchor, label, groups, end, onClose }: MenuProps) {
   const panel = useRef<HTMLDivElement>(null);
   const giveBack = useFocusBack(panel, anchor);
-  const act = (entry: MenuEntry) => {
+  const choose = (act: () => void) => {
     // An element that the entry opens returns the focus later.
     giveBack();
     onClose();
-    entry.act();
+    act();
   };
   const closing = useRef(onClose);
   closing.current = onClose;
@@ -62,7 +65,7 @@ export function Menu({ anchor, label, groups, onClose }: MenuProps) {
                 role={entry.chosen === undefined ? 'menuitem' : 'menuitemcheckbox'}
                 aria-checked={entry.chosen}
                 disabled={entry.disabled}
-                onClick={() => act(entry)}
+                onClick={() => choose(entry.act)}
               >
                 <span class="menu-mark">{entry.chosen ? <Icon name="check" /> : entry.icon && <Icon name={entry.icon} />}</span>
                 {entry.text}
@@ -70,6 +73,11 @@ export function Menu({ anchor, label, groups, onClose }: MenuProps) {
             ))}
           </div>
         ))}
+      {end && (
+        <div class="menu-group" role="group" aria-label={end.label}>
+          {end.content(choose)}
+        </div>
+      )}
     </div>
   );
 }

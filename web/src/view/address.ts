@@ -2,7 +2,8 @@
 import { formatJson, parseJson } from '../api/json';
 import type { Filter, SortKey } from '../api/types';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
-import { DEFAULT_VIEW, MAX_GROUPS, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type GroupKey, type View } from './view';
+import { canOrder, summaryFunction } from './footers';
+import { DEFAULT_VIEW, isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type GroupKey, type GroupOrder, type View } from './view';
 
 const MAX_SEARCH = 200;
 
@@ -16,6 +17,7 @@ export function toAddress(view: View): string {
   put('filter', view.filter ? formatJson(view.filter) : '');
   put('search', view.search);
   put('group', view.groups.map(groupText).join(','));
+  put('grouporder', view.groupOrder ? orderText(view.groupOrder) : '');
   put('closed', view.closed.map(encodeURIComponent).join(','));
   put('columns', view.columns?.map(columnText).join(',') ?? '');
   put('footers', Object.entries(view.footers).map((pair) => pair.join(':')).join(','));
@@ -34,6 +36,7 @@ export function fromAddress(query: string): View {
     filter: filterIn(parameters.get('filter')),
     search: parameters.get('search')?.slice(0, MAX_SEARCH) ?? '',
     groups: list('group').flatMap(groupKey).slice(0, MAX_GROUPS),
+    groupOrder: groupOrder(parameters.get('grouporder') ?? ''),
     closed: list('closed').map(decoded),
     columns: parameters.has('columns') ? list('columns').flatMap(column) : null,
     footers: Object.fromEntries(list('footers').flatMap(footer)),
@@ -51,14 +54,40 @@ function sortKey(text: string): SortKey[] {
   return field ? [{ field, direction: descending ? 'desc' : 'asc', nulls: first ? 'first' : 'last' }] : [];
 }
 
-function groupText({ field, unit, timezone }: GroupKey): string {
+/** A key such as `cost`, `due.month`, `seen.day.Asia/Tokyo`, `cost.w50` by width, or `cost.b0_100_1000` by bounds. */
+function groupText({ field, unit, timezone, width, bins }: GroupKey): string {
+  if (width !== undefined) return `${field}.w${width}`;
+  if (bins) return `${field}.b${bins.join('_')}`;
   return [field, ...(unit ? [unit, ...(timezone === undefined ? [] : [timezone])] : [])].join('.');
 }
 
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d{1,4})?$/i;
+
 function groupKey(text: string): GroupKey[] {
+  const [, ranged, kind, digits = ''] = /^([a-z0-9_]{1,64})\.([wb])([-+0-9.eE_]{1,8000})$/.exec(text) ?? [];
+  if (ranged) return rangesOf(ranged, kind === 'w', digits.split('_'));
   const [, field, unit, timezone] = /^([a-z0-9_]{1,64})(?:\.(day|month|year)(?:\.([A-Za-z0-9_+\-/]{1,64}))?)?$/.exec(text) ?? [];
   if (!field) return [];
   return [{ field, unit: (unit as GroupKey['unit'] | undefined) ?? null, ...(timezone !== undefined && { timezone }) }];
+}
+
+function rangesOf(field: string, isWidth: boolean, numbers: readonly string[]): GroupKey[] {
+  const [width = ''] = numbers;
+  if (!numbers.every((one) => NUMBER.test(one))) return [];
+  if (!isWidth) return [{ field, unit: null, bins: numbers }];
+  return numbers.length === 1 && isWidthOfRanges(width) ? [{ field, unit: null, width }] : [];
+}
+
+/** The order of groups as text, such as `-sum.cost`, or `count` for their number of issues. */
+export function orderText({ field, fn, direction }: GroupOrder): string {
+  return (direction === 'desc' ? '-' : '') + fn + (field === null ? '' : `.${field}`);
+}
+
+export function groupOrder(text: string): GroupOrder | null {
+  const [, descending, name = '', field] = /^(-?)([a-z]{1,16})(?:\.([a-z0-9_]{1,64}))?$/.exec(text) ?? [];
+  const fn = summaryFunction(name);
+  if (!fn || !canOrder(fn) || (field === undefined && fn !== 'count')) return null;
+  return { field: field ?? null, fn, direction: descending ? 'desc' : 'asc' };
 }
 
 function columnText({ field, width, frozen }: Column): string {

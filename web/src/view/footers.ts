@@ -1,7 +1,7 @@
 /** The summaries that a column may have below it. Pure. */
 import type { FieldType } from '../api/types';
 
-export const SUMMARY_FUNCTIONS = ['count', 'empty', 'distinct', 'sum', 'avg', 'min', 'max'] as const;
+export const SUMMARY_FUNCTIONS = ['count', 'empty', 'distinct', 'sum', 'avg', 'median', 'min', 'max'] as const;
 export type SummaryFunction = (typeof SUMMARY_FUNCTIONS)[number];
 
 export function functionsOf(type: FieldType): readonly SummaryFunction[] {
@@ -18,6 +18,15 @@ export function functionsOf(type: FieldType): readonly SummaryFunction[] {
     case 'user':
       return ['count', 'empty', 'distinct', 'min', 'max'];
   }
+}
+
+/** Whether groups can have the order of a function. The API computes the others only for the groups that it returns. */
+export function canOrder(fn: SummaryFunction): boolean {
+  return fn !== 'median' && fn !== 'distinct';
+}
+
+export function summaryFunction(name: string): SummaryFunction | undefined {
+  return SUMMARY_FUNCTIONS.find((one) => one === name);
 }
 
 /** The summaries with another one below a column, or none there. */

@@ -5,6 +5,7 @@
  * view is a view of its own, and an empty one is the project's default. The search words and the closed groups belong
  * only to the address.
  */
+import { exactOf } from '../api/json';
 import type { SavedView, ViewCreate } from '../api/types';
 import { fromAddress, toAddress } from './address';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
@@ -15,7 +16,7 @@ import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
 export const ALL = 'all';
 
 /** The parts of a view that are saved. */
-export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'footers' | 'color_by' | 'row_height'>>;
+export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'group_order' | 'footers' | 'color_by' | 'row_height'>>;
 
 export interface Opened {
   readonly view: View;
@@ -31,7 +32,14 @@ export function viewOf(saved: SavedView): View {
     sort: saved.query.sort,
     filter: saved.query.filter ?? null,
     search: '',
-    groups: saved.groups.map(({ field, unit, timezone }) => ({ field, unit, ...(timezone !== null && { timezone }) })),
+    groups: saved.groups.map(({ field, unit, timezone, bins, width }) => ({
+      field,
+      unit,
+      ...(timezone !== null && { timezone }),
+      ...(bins !== null && { bins: bins.map(String) }),
+      ...(width !== null && { width: String(width) }),
+    })),
+    groupOrder: saved.group_order && { field: saved.group_order.field, fn: saved.group_order.function, direction: saved.group_order.direction },
     closed: [],
     columns: saved.columns?.length
       ? saved.columns.map((column) => ({ ...column, width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, column.width)) }))
@@ -50,7 +58,14 @@ export function lookOf(view: View, issues: number): Look {
   return {
     query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues) },
     columns: view.columns ? [...view.columns] : null,
-    groups: view.groups.map(({ field, unit, timezone = null }) => ({ field, unit, timezone })),
+    groups: view.groups.map(({ field, unit, timezone = null, bins, width }) => ({
+      field,
+      unit,
+      timezone,
+      bins: bins?.map(exactOf) ?? null,
+      width: width === undefined ? null : exactOf(width),
+    })),
+    group_order: view.groupOrder && { field: view.groupOrder.field, function: view.groupOrder.fn, direction: view.groupOrder.direction },
     footers: Object.entries(view.footers).map(([field, fn]) => ({ field, function: fn as Look['footers'][number]['function'] })),
     color_by: view.color,
     row_height: view.height,

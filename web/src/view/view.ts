@@ -4,6 +4,7 @@
  */
 import type { Filter, SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
+import type { SummaryFunction } from './footers';
 
 export const ROW_HEIGHTS = [24, 32, 56] as const;
 export type RowHeight = (typeof ROW_HEIGHTS)[number];
@@ -20,6 +21,18 @@ export interface GroupKey {
   readonly unit: 'day' | 'month' | 'year' | null;
   /** The time zone of the days, months and years of points in time; if undefined, the reader's own. */
   readonly timezone?: string;
+  /** The width of the ranges of numbers, with all its digits; if undefined, each number is a group. */
+  readonly width?: string;
+  /** The bounds between the ranges of numbers, ascending, with all their digits. Only saved views have them. */
+  readonly bins?: readonly string[];
+}
+
+/** The order of the groups: by their number of issues, or by a function of a number field. */
+export interface GroupOrder {
+  /** Null for the number of issues. */
+  readonly field: string | null;
+  readonly fn: SummaryFunction;
+  readonly direction: 'asc' | 'desc';
 }
 
 export interface View {
@@ -28,6 +41,8 @@ export interface View {
   /** Words that the name must contain; empty for none. */
   readonly search: string;
   readonly groups: readonly GroupKey[];
+  /** Null for the order of their fields. */
+  readonly groupOrder: GroupOrder | null;
   /** Keys of the groups that are closed. */
   readonly closed: readonly string[];
   /** The columns on the screen, in order; `null` is all of them as the project has them. */
@@ -44,6 +59,7 @@ export const DEFAULT_VIEW: View = {
   filter: null,
   search: '',
   groups: [],
+  groupOrder: null,
   closed: [],
   columns: null,
   footers: {},
@@ -53,6 +69,11 @@ export const DEFAULT_VIEW: View = {
 
 export const MAX_SORT_KEYS = 3;
 export const MAX_GROUPS = 3;
+
+/** Whether ranges of numbers can have this width. */
+export function isWidthOfRanges(digits: string): boolean {
+  return Number(digits) > 0 && Number.isFinite(Number(digits));
+}
 
 /** Sort by a field: as the only key, or as one more. A second click turns the direction, a third removes the key. */
 export function sortedBy(sort: readonly SortKey[], field: string, { add }: { add: boolean }): readonly SortKey[] {
@@ -77,11 +98,14 @@ export function withSortKey(sort: readonly SortKey[], key: SortKey): readonly So
 /** The view without the parts that name fields which the project does not have (any more). */
 export function fitting(view: View, fields: readonly Field[]): View {
   const known = new Set(fields.map(({ id }) => id));
+  const numbers = new Set<string | null>(fields.flatMap(({ id, type }) => (type === 'number' ? [id] : [])));
+  const { groupOrder } = view;
   const colored = fields.find(({ id, type }) => id === view.color && type === 'enum');
   return {
     ...view,
     sort: view.sort.filter(({ field }) => known.has(field)),
     groups: view.groups.filter(({ field }) => known.has(field)),
+    groupOrder: groupOrder && (groupOrder.field === null || numbers.has(groupOrder.field)) ? groupOrder : null,
     columns: view.columns?.filter(({ field }) => known.has(field)) ?? null,
     footers: Object.fromEntries(Object.entries(view.footers).filter(([field]) => known.has(field))),
     color: colored ? view.color : null,

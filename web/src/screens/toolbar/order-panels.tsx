@@ -1,10 +1,16 @@
 /** The keys of the order and of the groups: up to three each, the first the most important. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Field } from '../../fields/fields';
 import type { ProjectModel } from '../../project/model';
 import { allClosed } from '../../rows/groups';
-import { MAX_GROUPS, MAX_SORT_KEYS, type GroupKey } from '../../view/view';
+import { groupOrder, orderText } from '../../view/address';
+import { canOrder, summaryFunction } from '../../view/footers';
+import { isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, type GroupKey, type GroupOrder } from '../../view/view';
 import type { SortKey } from '../../api/types';
+import { formatNumber } from '../../cells/format';
+import { parseNumber } from '../../cells/parse';
+import { exactOf } from '../../api/json';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 
@@ -60,7 +66,7 @@ export function SortKeys(props: SortKeysProps) {
 }
 
 export function GroupPanel({ model }: { readonly model: ProjectModel }) {
-  const set = (groups: readonly GroupKey[]) => model.change({ groups, closed: [] });
+  const set = (groups: readonly GroupKey[]) => model.change({ groups, closed: [], ...(!groups.length && { groupOrder: null }) });
   const isTime = (id: string) => ['date', 'datetime'].includes(model.field(id)?.type ?? '');
   const grouped = model.view.value.groups.length > 0;
   const setClosed = (closed: readonly string[]) => model.change({ closed }, { replace: true });
@@ -74,7 +80,9 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
         onChange={set}
         make={(field): GroupKey => ({ field: field.id, unit: isTime(field.id) ? 'month' : null })}
         inputs={(key, change) =>
-          isTime(key.field) && (
+          model.field(key.field)?.type === 'number' ? (
+            <Width of={key} onChange={change} />
+          ) : isTime(key.field) && (
             <select
               aria-label={words.toolbar.unit}
               value={key.unit ?? ''}
@@ -89,6 +97,7 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
           )
         }
       />
+      {grouped && <Order model={model} />}
       {grouped && (
         <div class="row fold">
           <button class="button" type="button" onClick={() => setClosed(allClosed(model.groups.levels.peek()))}>
@@ -102,6 +111,95 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
     </>
   );
 }
+
+/** The width of ranges of numbers; empty for each number. It takes effect when the user leaves it or presses Enter. */
+function Width({ of: key, onChange }: { readonly of: GroupKey; readonly onChange: (key: GroupKey) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const [wrong, setWrong] = useState(false);
+  const shown = key.width === undefined ? '' : formatNumber(exactOf(key.width));
+  useEffect(() => {
+    if (input.current) input.current.value = shown;
+    setWrong(false);
+  }, [shown]);
+  const enter = (text: string) => {
+    if (text === '') {
+      setWrong(false);
+      // A saved view may have ranges between bounds. They stay until a width replaces them.
+      if (key.width !== undefined) onChange({ field: key.field, unit: null });
+      return;
+    }
+    const parsed = parseNumber(text);
+    const digits = parsed.ok ? String(parsed.value) : '';
+    setWrong(!isWidthOfRanges(digits));
+    if (isWidthOfRanges(digits)) onChange({ field: key.field, unit: null, width: String(exactOf(digits)) });
+  };
+  return (
+    <>
+      <input
+        ref={input}
+        class="width"
+        inputMode="decimal"
+        aria-label={words.groups.width}
+        aria-invalid={wrong}
+        placeholder={key.bins ? words.groups.bounds : words.groups.eachNumber}
+        defaultValue={shown}
+        onChange={(event) => enter(event.currentTarget.value.trim())}
+      />
+      {wrong && (
+        <p class="bad" role="alert">
+          {words.groups.notWidth}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The order of the groups: of their fields, by their number of issues, or by a summary of a number column. */
+function Order({ model }: { readonly model: ProjectModel }) {
+  const { groupOrder: present, footers } = model.view.value;
+  const set = (order: GroupOrder | null) => model.change({ groupOrder: order });
+  const offered = Object.entries(footers).flatMap(([field, name]): readonly Ranked[] => {
+    const fn = summaryFunction(name);
+    return fn && canOrder(fn) && model.field(field)?.type === 'number' ? [{ field, fn }] : [];
+  });
+  const all: readonly Ranked[] = [{ field: null, fn: 'count' }, ...offered];
+  const isPresent = ({ field, fn }: Ranked) => field === present?.field && fn === present.fn;
+  const listed = present && !all.some(isPresent) ? [...all, present] : all;
+  const valueOf = (one: Ranked) => orderText({ ...one, direction: 'asc' });
+  return (
+    <div class="row group-order">
+      <label>
+        {words.groups.order}{' '}
+        <select
+          value={present ? valueOf(present) : ''}
+          onChange={(event) => {
+            const chosen = groupOrder(event.currentTarget.value);
+            set(chosen && { ...chosen, direction: present?.direction ?? 'desc' });
+          }}
+        >
+          <option value="">{words.groups.byFields}</option>
+          {listed.map((one) => (
+            <option key={valueOf(one)} value={valueOf(one)}>
+              {one.field === null ? words.groups.byCount : words.groups.function(one.fn, model.field(one.field)?.name ?? one.field)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {present && (
+        <select
+          aria-label={words.toolbar.direction}
+          value={present.direction}
+          onChange={(event) => set({ ...present, direction: event.currentTarget.value === 'desc' ? 'desc' : 'asc' })}
+        >
+          <option value="desc">{words.toolbar.descending}</option>
+          <option value="asc">{words.toolbar.ascending}</option>
+        </select>
+      )}
+    </div>
+  );
+}
+
+type Ranked = Pick<GroupOrder, 'field' | 'fn'>;
 
 interface KeysProps<K extends { readonly field: string }> {
   readonly keys: readonly K[];
