@@ -1,6 +1,7 @@
 """Filters, counts, offsets, orders of several keys, groups and positions, through the HTTP layer."""
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -238,9 +239,9 @@ def test_aggregates_are_exact(owner: Client, shared_account: Cloud, project: str
     ]
     assert opened["aggregates"][3]["value"] == Decimal("0.06")
     assert answer.body["explain"]["sequential_calls"] >= 2
-    assert (
-        "Fetch the 7 issues that exist, in parallel ranges of numbers; group them by state in memory."
-        in answer.body["explain"]["plan"]
+    assert any(
+        re.match(r"Take the numbers of \w+ from their columns: ", one)
+        for one in answer.body["explain"]["plan"]
     )
 
 

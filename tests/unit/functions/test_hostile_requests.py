@@ -54,7 +54,12 @@ ISSUE = {"name": "Paint", "state": "open", "fields": nasty.VALUES}
 LOOK: dict[str, Any] = {
     "query": {"sort": SORT, "filter": FILTER},
     "columns": [{"field": "title", "width": 80, "frozen": True}],
-    "groups": ["level", {"field": "moment", "unit": "day", "timezone": "Europe/London"}],
+    "groups": [
+        {"field": "moment", "unit": "day", "timezone": "Europe/London"},
+        {"field": "amount", "bins": [0, "2.5"]},
+        {"field": "num", "width": 10},
+    ],
+    "group_order": {"field": "amount", "function": "sum", "direction": "desc"},
     "footers": [{"field": "amount", "function": "sum"}],
     "color_by": "level",
     "row_height": 32,
@@ -149,7 +154,12 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "aggregates": [{"field": "amount", "function": "sum"}],
             "cursor": None,
             "explain": True,
-        }
+        },
+        {
+            "by": [{"field": "amount", "bins": [0, "2.5"]}, {"field": "num", "width": 10}],
+            "aggregates": [{"field": "amount", "function": "avg"}],
+            "order": {"by": 0, "direction": "desc"},
+        },
     ],
     "summary": [
         {"fields": [{"field": "amount", "functions": ["sum", "min"]}], "filter": FILTER, "explain": True}
