@@ -7,6 +7,7 @@ from devtools.proof.oracle.world import Json
 
 _WORDS = {
     "summary from blocks": r"Calculate the functions of .* from the blocks",
+    "summary from totals and columns": r"Count the issues by the index\.",
     "summary from documents": r"calculate the functions in memory",
     "groups by documents": r"group them by .* in memory",
     "groups by the sizes of blocks": r"Group by .*, whose index has",

@@ -196,6 +196,8 @@ def _read(api: Client, path: str) -> None:
     for body in ({"sort": sort}, {"sort": sort, "filter": only, "count": True, "explain": True}):
         assert api.post(f"{path}/grid", body).status == 200
     assert api.post(f"{path}/groups", {"by": ["state"]}).status == 200
+    medians = {"fields": [{"field": "3fe6", "functions": ["median", "sum"]}]}
+    assert api.post(f"{path}/summary", medians).status == 200
     comment = api.made(f"{path}/issues/1/comments", {"text": "Rust!"})["id"]
     for place in ("/issues/1/comments", f"/issues/1/comments/{comment}"):
         assert api.get(path + place).status == 200

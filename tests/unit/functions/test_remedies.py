@@ -166,7 +166,6 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
         "grid",
         {"filter": {"or": [BARE, condition("plain", "contains", "ivet")]}},
     ),
-    "aggregates": ("groups", {"by": ["bare"], "aggregates": [{"field": "cost", "function": "sum"}]}),
 }
 
 

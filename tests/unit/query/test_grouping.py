@@ -186,13 +186,11 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
             )
             assert json.loads(ours) == json.loads(theirs), (seed, body, said)
             assert (found.more or len(found.groups) > query.limit) == (len(expected) > query.limit), body
-            # Texts that begin alike are distinguished before groups are ordered, and the others spelled afterwards.
-            most = MAX_ROUNDS + ("order" in body)
-            assert context.table.meter.rounds <= most, (seed, body, said)
+            assert context.table.meter.rounds <= MAX_ROUNDS, (seed, body, said)
             rounds[context.table.meter.rounds] += 1
             plans.update(kind for line in said for kind in KINDS if kind in line)
     assert plans.keys() == set(KINDS)
-    assert max(rounds) <= MAX_ROUNDS + 1
+    assert max(rounds) <= MAX_ROUNDS
 
 
 KINDS = (

@@ -416,8 +416,8 @@ class Worker:
         for partition_of in (keys.views, keys.comments, live_keys.webhooks, keys.trash, keys.request):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)
-        for sort_key in (derived_keys.TOTALS, derived_keys.FOLD):  # the journal's items expire
-            self._table.delete(derived_keys.journal(tenant, project), sort_key)
+        for left_item in (derived_keys.TOTALS, derived_keys.FOLD):  # the journal's items expire
+            self._table.delete(derived_keys.journal(tenant, project), left_item)
         kept |= {item[keys.SK] for item in definitions}
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
         for some in chunked(removed, _AT_ONCE):

@@ -25,7 +25,7 @@ _CURSOR_VERSION = 1
 def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -> Answered:
     """Return `groups` in order, and the cursor `next`; at most four rounds, unless the index changes.
 
-    A fifth, if texts that begin alike must be distinguished before groups are ordered by an aggregate or their counts.
+    A fifth, if texts that begin alike must be distinguished before more than 1,000 groups are ordered.
 
     Read units: see `explain` and docs/performance.md. The answer also includes the writes that the result page before
     included. Raises QueryTooExpensive if it exceeds its budget, IndexNotReady, CursorExpired, and the errors of `carried_out`.

@@ -75,6 +75,9 @@ from gridview.view.reads import ReadBlocks, ReadDocuments, Snapshot
 _SPELLINGS = 8
 """Issues of a group that are read for the spelling of its value, if the first one has another value by now."""
 
+_SPELLED_AT_ONCE = 1_000
+"""Groups that are spelled before they are ordered, if texts that begin alike must be distinguished anyway."""
+
 
 @dataclass(slots=True)
 class _Known:
@@ -491,11 +494,13 @@ def _ranked(way: Node, known: _Known, found: Sequence[Combined], ranking: Rankin
     """Return the groups of a page by their ranks. Only these are spelled; texts that begin alike are distinguished before."""
     query, reached = known.query, known.plan.reached
     alike = [one for one in found if one.several]
-    apart = yield from _spelled(way, known, alike, ())
+    # If documents are needed before, the documents that spell the others come in the same round.
+    early = found if alike and len(found) <= _SPELLED_AT_ONCE else alike
+    groups = yield from _spelled(way, known, early, early)
     ranks: dict[GroupPlace, tuple[Rank, GroupPlace]] = {
-        place: (query.rank_of(group), place_of(group)) for place, group in apart.items()
+        place: (query.rank_of(group), place_of(group)) for place, group in groups.items()
     }
-    combined = {one.place: one for one in found if not one.several}
+    combined = {one.place: one for one in found if not one.several and one.place not in groups}
     for place, one in combined.items():
         value = ranking.value_of(one.size, known.numbers(one.members))
         ranks[place] = ranking.rank_of(value), place
@@ -506,7 +511,7 @@ def _ranked(way: Node, known: _Known, found: Sequence[Combined], ranking: Rankin
         shown_before = reached.shown
     page = [place for _, place in ahead[: query.limit + shown_before + 1]]
     shown = [combined[place] for place in page if place in combined]
-    groups = {**apart, **(yield from _spelled(way, known, shown, shown))}
+    groups |= yield from _spelled(way, known, shown, shown)
     return Found([groups[place] for place in page], more=len(ahead) > len(page))
 
 
