@@ -516,8 +516,8 @@ def test_an_issue_costs_one_query_and_a_family_two_and_its_blocks(table: MemoryT
     assert counts["query", keys.GSI1] == families + orders + former + alone + 1  # and sets and documents
     assert counts["batch_get_item", "table"] == families + alone
     # The counter twice, and the journal's head: with the definitions at each step, and to check the journal.
-    # Twice again for each total.
-    assert counts["get_item", "table"] == 2 + 6 + 1 + 2 * columns
+    # And for each total the total, and the head before and after its column was read.
+    assert counts["get_item", "table"] == 2 + 6 + 1 + 3 * columns
 
 
 def test_there_is_no_check_of_a_project_that_never_was(table: MemoryTable) -> None:

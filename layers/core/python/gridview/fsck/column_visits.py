@@ -26,7 +26,8 @@ _PAUSE = 1.0
 class ColumnVisit:
     """Checks the columns of one project for a slice of its issues, and their totals after the last slice.
 
-    `unsettled`: how many pages and totals could not be judged, because folds went on.
+    `unsettled`: how many pages could not be judged, because folds went on. A total that folds keep moving is not judged: the
+    next check finds it at rest.
     """
 
     def __init__(self, log: Log, catalog: Catalog, repair: Repairs | None) -> None:
@@ -90,10 +91,8 @@ class ColumnVisit:
                 self.findings.append(
                     Finding(judged.fault.key, [judged.fault], repaired=after.fault is None, reason=reason)
                 )
-            judged = after
         elif judged.fault is not None:
             self.findings.append(Finding(judged.fault.key, [judged.fault]))
-        self.unsettled += not judged.settled
 
     def _judged_total(self, family: str) -> JudgedTotal:
         judged = judge_total(self._log, family)

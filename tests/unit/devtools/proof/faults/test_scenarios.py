@@ -28,7 +28,7 @@ EVERY = 250
 
 DRAWN = range(RANDOM, RANDOM + 40)
 
-PEOPLE = range(TOGETHER + 24, TOGETHER + 36)
+PEOPLE = range(TOGETHER + 36, TOGETHER + 48)
 """Scenarios with several users, of each family and with each size of batches."""
 
 
