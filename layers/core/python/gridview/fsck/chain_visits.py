@@ -212,8 +212,7 @@ class Visits:
         further = [visit._replace(at=str(stop))] if stop <= last else []
         columns = ColumnVisit(Log(self._table, *visit[:2]), catalog, self._repair)
         columns.check(derived, whole=not further)
-        unsettled = len(doubtful.unsettled) + columns.unsettled
-        return Visited([*doubtful.findings, *columns.findings], further, unsettled)
+        return Visited([*doubtful.findings, *columns.findings], further, len(doubtful.unsettled))
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
         own = visit.tenant, visit.project

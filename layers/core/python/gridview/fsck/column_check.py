@@ -1,7 +1,7 @@
 """Compares columns with issues: their pages by slices of issue numbers, and their totals with the sums of all pages.
 
-Documents that the index shows only raise a suspicion. Ledgers and the journal settle it: they have the numbers of the
-page's issues as of the watermark. The reads are strongly consistent, and no fold has moved the watermark between them.
+Documents that the index shows only raise a suspicion. Ledgers and the journal settle it, with strongly consistent reads:
+they have the numbers of the page's issues as of its position.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,13 +24,6 @@ from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 
 _AFTER_ALL_PAGES = "~"
-
-
-class JudgedPages(NamedTuple):
-    """The faults of pages, and the pages that could not be judged because a fold goes on."""
-
-    faults: Mapping[int, Difference]
-    unsettled: Sequence[int] = ()
 
 
 class JudgedTotal(NamedTuple):
@@ -77,41 +70,32 @@ def suspect_pages(
     return sorted(found)
 
 
-def judge_pages(log: Log, catalog: Catalog, family: str, pages: Sequence[int]) -> JudgedPages:
-    """Return the faults of pages as of the watermark: a read unit for each page and for each ledger of its issues.
+def judge_pages(log: Log, catalog: Catalog, family: str, pages: Sequence[int]) -> dict[int, Difference]:
+    """Return the faults of pages, by their numbers: a read unit for each page and for each ledger of its issues.
 
-    A page may differ in issues that are wrong themselves, which the check of issues reports.
+    A page has the state of its position, and of all later ones up to the watermark. It may differ in issues that are wrong
+    themselves, which the check of issues reports.
     """
     head = log.head()
     by_key = {_key(log, family, page): page for page in pages}
     stored = log.table.batch_get(list(by_key), consistent=True).items
-    found: dict[int, dict[int, Decimal]] = {}
     faults: dict[int, Difference] = {}
-    unsettled: list[int] = []
     for key, page in by_key.items():
         try:
             decoded = ColumnPage(family, page) if key not in stored else ColumnPage.from_item(stored[key])
-            numbers = values_of(decoded.slices)
+            numbers = {page * SLOTS + slot: number for slot, number in values_of(decoded.slices).items()}
         except UnreadablePage:
             faults[page] = Difference(key[0], DifferenceKind.UNREADABLE, key[1])
             continue
-        if decoded.position > head.folded:
-            unsettled.append(page)
-        else:
-            found[page] = {page * SLOTS + slot: number for slot, number in numbers.items()}
-    nums = [num for page in found for num in range(max(page * SLOTS, 1), (page + 1) * SLOTS)]
-    expected = numbers_of_ledgers(log, head, (), family, nums)
-    if _moved(head, log.head()):
-        return JudgedPages(faults, [*unsettled, *found])
-    for page, numbers in found.items():
-        here = {num: expected[num] for num in expected if page_of(num) == page}
-        wrong = _differing(numbers, here)
+        nums = range(max(page * SLOTS, 1), (page + 1) * SLOTS)
+        position = max(decoded.position, head.folded)
+        expected = numbers_of_ledgers(log, head, (), family, nums, position)
+        wrong = _differing(numbers, expected)
         sound = next((num for num in wrong if _is_sound(log, catalog, head, num)), None)
         if sound is not None:
             held = f"{len(wrong)} issues differ, among them {sound}: {numbers.get(sound)}"
-            partition, sort_key = _key(log, family, page)
-            faults[page] = Difference(partition, DifferenceKind.NUMBERS, sort_key, held, f"{here.get(sound)}")
-    return JudgedPages(faults, unsettled)
+            faults[page] = Difference(key[0], DifferenceKind.NUMBERS, key[1], held, f"{expected.get(sound)}")
+    return faults
 
 
 def _is_sound(log: Log, catalog: Catalog, head: Head, num: int) -> bool:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from gridview.derive.families import column_families
 from gridview.encoding.sort_strings import body_of, number_of, number_value
 from gridview.fsck.chain_check import DerivedSlice
-from gridview.fsck.column_check import JudgedPages, JudgedTotal, judge_pages, judge_total, suspect_pages
+from gridview.fsck.column_check import JudgedTotal, judge_pages, judge_total, suspect_pages
 from gridview.fsck.issue_diff import Difference
 from gridview.fsck.progress import RESTLESS, Finding
 from gridview.fsck.repairs import Repairs
@@ -17,7 +17,7 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 _TRIES = 4
-"""How often a suspicion is judged before it is left for the next run."""
+"""How often a total is judged that folds keep moving."""
 
 _PAUSE = 1.0
 """Seconds between two looks while a fold goes on."""
@@ -26,13 +26,11 @@ _PAUSE = 1.0
 class ColumnVisit:
     """Checks the columns of one project for a slice of its issues, and their totals after the last slice.
 
-    `unsettled`: how many pages could not be judged, because folds went on. A total that folds keep moving is not judged: the
-    next check finds it at rest.
+    A total that folds keep moving is not judged: a later check finds it at rest.
     """
 
     def __init__(self, log: Log, catalog: Catalog, repair: Repairs | None) -> None:
         self.findings: list[Finding] = []
-        self.unsettled = 0
         self._log = log
         self._catalog = catalog
         self._repair = repair
@@ -50,28 +48,21 @@ class ColumnVisit:
                 self._check_total(family)
 
     def _settle(self, family: str, pages: Sequence[int]) -> None:
-        judged = self._judged(family, pages)
-        self.unsettled += len(judged.unsettled)
-        if self._repair is None or not judged.faults:
-            self._report(judged.faults, {})
-            return
-        with suppress(Overloaded):  # what is left is reported
-            self._repair.remake(self._log, family, list(judged.faults))
-        left = self._judged(family, list(judged.faults))
-        self._report(judged.faults, left.faults)
-        self.unsettled += len(left.unsettled)
+        found = self._judged(family, pages)
+        left: Mapping[int, Difference] = {}
+        if self._repair is not None and found:
+            with suppress(Overloaded):  # what is left is reported
+                self._repair.remake(self._log, family, list(found))
+            left = self._judged(family, list(found))
+        self._report(found, left)
 
-    def _judged(self, family: str, pages: Sequence[int]) -> JudgedPages:
-        faults: dict[int, Difference] = {}
-        for attempt in range(_TRIES):
-            if attempt:
-                self._wait()
-            judged = judge_pages(self._log, self._catalog, family, pages)
-            faults |= judged.faults
-            pages = judged.unsettled
-            if not pages:
-                break
-        return JudgedPages(faults, pages)
+    def _judged(self, family: str, pages: Sequence[int]) -> dict[int, Difference]:
+        """The faults that are there again after a pause: uncertain changes of an issue are folded by then."""
+        found = judge_pages(self._log, self._catalog, family, pages)
+        if not found:
+            return {}
+        self._wait()
+        return judge_pages(self._log, self._catalog, family, list(found))
 
     def _report(self, found: Mapping[int, Difference], left: Mapping[int, Difference]) -> None:
         if self._repair is None:

@@ -47,15 +47,21 @@ def fold_columns(log: Log, head: Head, passed: Sequence[JournalItem], families: 
 
 
 def numbers_of_ledgers(
-    log: Log, head: Head, passed: Sequence[JournalItem], family: str, nums: Iterable[int]
+    log: Log,
+    head: Head,
+    passed: Sequence[JournalItem],
+    family: str,
+    nums: Iterable[int],
+    position: int | None = None,
 ) -> dict[int, Decimal]:
     """Return the numbers that issues have in a family as of the last of `passed`, the first items after the watermark.
 
-    Costs a read unit for each ledger, and the journal after `passed`.
+    `position`: another number from the watermark on. Costs a read unit for each ledger, and the journal after `passed`.
     """
     wanted = list(nums)
     ledgers = stored_ledgers(log, family, wanted)
-    position = passed[-1].number if passed else head.folded
+    if position is None:
+        position = passed[-1].number if passed else head.folded
     strings = strings_at(family, position, wanted, ledgers, log.all_from(head, passed), head)
     found = {num: [number_in(one, num) for one in some] for num, some in strings.items()}
     return {num: value for num, some in found.items() if (value := next(iter(some), None)) is not None}
