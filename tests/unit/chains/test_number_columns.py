@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from gridview.chains import number_columns
+from gridview.chains import number_columns, number_layers
 from gridview.chains.number_columns import NumberColumn, column_of
 from gridview.encoding.number_pages import SLOTS, decoded, encoded, exact_sum
 from gridview.encoding.values import parse_number
@@ -46,7 +46,12 @@ def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, added
     numbers = found.among(within, added)
     assert numbers.count == len(chosen)
     assert numbers.sum == exact_sum(chosen)
-    assert numbers.distinct == len(set(chosen))
+    shared = found.unpack()
+    for few in (0, 2_000):  # issues are looked up one by one, or a chunk at a time
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(number_layers, "_FEW", few)
+            assert found.among(within, added).distinct == len(set(chosen))
+            assert found.among(within, added, shared).distinct == len(set(chosen))
     assert [numbers.at(rank) for rank in range(len(chosen))] == chosen
     if not chosen:
         assert [numbers.average, numbers.median, numbers.least, numbers.greatest] == [None] * 4

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from pyroaring import BitMap
 
-from gridview.chains.number_layers import Layer
+from gridview.chains.number_layers import Layer, Unpacked
 from gridview.encoding.bit_chunks import CHUNK, bitmap_of
 from gridview.encoding.number_pages import NO_BITS, SLOTS, Slices, exact_sum, whole_number
 from gridview.encoding.values import NUMBER_DIGITS
@@ -69,9 +69,18 @@ class NumberColumn:
                 layers[place] = layer.with_numbers(chosen[place], out)
         return _settled([one for one in layers if one.present], kept | loose)
 
-    def among(self, within: BitMap, added: Sequence[Decimal] = ()) -> "Numbers":
-        """Return the numbers of a set of issues, and other numbers with them."""
-        return Numbers(self, within, added)
+    def among(
+        self,
+        within: BitMap,
+        added: Sequence[Decimal] = (),
+        unpacked: Sequence[Unpacked] | None = None,
+    ) -> "Numbers":
+        """Return the numbers of a set of issues, and other numbers with them. `unpacked`: as of `unpack`."""
+        return Numbers(self, within, added, unpacked)
+
+    def unpack(self) -> tuple[Unpacked, ...]:
+        """Return what many sets of issues share to find their distinct numbers. It takes work only when it is used."""
+        return tuple(map(Unpacked, self.layers))
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,7 @@ class Numbers:
     column: NumberColumn
     within: BitMap
     added: Sequence[Decimal] = ()
+    unpacked: Sequence[Unpacked] | None = None
 
     @cached_property
     def _layers(self) -> list[tuple[Layer, BitMap]]:
@@ -160,9 +170,16 @@ class Numbers:
         if not self._layers:
             return len(set(self._others))
         (first, most), *further = sorted(self._layers, key=lambda one: len(one[1]), reverse=True)
-        found = first.distinct(most)
+        found = first.distinct(most, self._unpacked(first))
         strange: set[Decimal] = set()
-        others = [*self._others, *(_shown(layer, m) for layer, part in further for m in layer.distinct(part))]
+        others = [
+            *self._others,
+            *(
+                _shown(layer, m)
+                for layer, part in further
+                for m in layer.distinct(part, self._unpacked(layer))
+            ),
+        ]
         for value in others:
             m = first.whole(value)
             if m is None:
@@ -170,6 +187,10 @@ class Numbers:
             else:
                 found.add(m)
         return len(found) + len(strange)
+
+    def _unpacked(self, layer: Layer) -> Unpacked | None:
+        places = (place for place, one in enumerate(self.column.layers) if one is layer)
+        return None if self.unpacked is None else self.unpacked[next(places)]
 
 
 def column_of(pages: Mapping[int, Slices]) -> NumberColumn:

@@ -7,11 +7,13 @@ added. A total is corrected by what each changed issue had at its position, and 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 from pyroaring import BitMap
 
 from gridview.chains.column_totals import ColumnTotal
 from gridview.chains.number_columns import NumberColumn, Numbers
+from gridview.chains.number_layers import Unpacked
 from gridview.journal.items import Totals
 from gridview.journal.replay import number_in
 from gridview.view.moves import Logged
@@ -36,12 +38,16 @@ class ShownColumn:
         """The numbers of all issues."""
         return self.among(self.members)
 
+    @cached_property
+    def _unpacked(self) -> tuple[Unpacked, ...]:
+        return self.column.unpack()
+
     def among(self, issues: BitMap) -> Numbers:
         """The numbers of a set of issues."""
         if not self.changed:
-            return self.column.among(issues)
+            return self.column.among(issues, (), self._unpacked)
         added = [number for num, number in self.numbers.items() if num in issues]
-        return self.column.among(issues - self.changed, added)
+        return self.column.among(issues - self.changed, added, self._unpacked)
 
 
 def shown_column(overlay: Overlay, family: str, column: NumberColumn) -> ShownColumn:
