@@ -10,7 +10,7 @@ from gridview.chains.directory import Directory
 from gridview.derive.families import NUMBERS
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
-from gridview.query.column_scan import TotalScan, has_column
+from gridview.query.column_scan import ColumnScan, TotalScan, has_column
 from gridview.query.document_scan import span
 from gridview.query.group_blocks import Division, index_token_family_of, is_indexed, valued_family
 from gridview.query.group_plan import (
@@ -112,9 +112,10 @@ class GroupsRule:
         blocks = sum(len(entries_of(one, directories)) for one in self._divisions)
         if query.filter is not None and estimate * prices.ITEM < blocks * prices.ITEM + columns:
             return documents
-        return GroupsBySets(
-            query=query, blocks=blocks, estimate=Estimate(blocks * prices.ITEM, informed=True)
-        )
+        measured = tuple(filter(has_column, query.measured))
+        scan = ColumnScan(fields=measured, estimate=Estimate(columns, informed=True)) if measured else None
+        units = Estimate(blocks * prices.ITEM, informed=True)
+        return GroupsBySets(query=query, blocks=blocks, columns=scan, estimate=units)
 
     @property
     def _unmeasurable(self) -> list[Field]:

@@ -41,8 +41,11 @@ class ColumnScan(Said):
     def said(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""
         names = ", ".join(field.id for field in self.fields)
-        read = f": {facts['read']:,} read, {len(self.fields) - facts['read']:,} kept from earlier requests"
-        return f"Take the numbers of {names} from their columns{read}."
+        if "read" not in facts:
+            return f"The columns of {names} were not needed."
+        read = facts["read"]
+        kept = len(self.fields) - read
+        return f"Take the numbers of {names} from their columns: {read:,} read, {kept:,} kept from earlier requests."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

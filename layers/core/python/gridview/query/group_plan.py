@@ -9,6 +9,7 @@ from pyroaring import BitMap
 from gridview.chains.blocks import Entry
 from gridview.chains.directory import Directory
 from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.column_scan import ColumnScan
 from gridview.query.group_blocks import Division
 from gridview.query.group_request import Group, GroupsQuery, Reached
 from gridview.query.plan import Choice, DirectoryScan, Said
@@ -37,10 +38,11 @@ class GroupsBySizes(Said):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GroupsBySets(Said):
-    """The groups of fields by the sets of their blocks."""
+    """The groups of fields by the sets of their blocks. `columns`: of the fields of aggregates, if there are any."""
 
     query: GroupsQuery
     blocks: int
+    columns: ColumnScan | None = None
 
     def said(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence about the work that was done."""

@@ -27,7 +27,7 @@ from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.query.bitmap_filter import Judged
-from gridview.query.column_scan import Columns, ColumnScan, columns_of, kept_columns, units_of_a_column
+from gridview.query.column_scan import Columns, columns_of, kept_columns, units_of_a_column
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import (
     NONE,
@@ -65,7 +65,7 @@ from gridview.query.group_request import (
 )
 from gridview.query.number_functions import IssueNumbers, SomeNumbers
 from gridview.query.page import projection
-from gridview.query.plan import Estimate, Node
+from gridview.query.plan import Node
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record, side_by_side
 from gridview.schema.fields import NUM
 from gridview.schema.formats import value_json
@@ -333,12 +333,7 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
 
 def _columns(node: GroupsBySets, known: _Known) -> Steps[Columns]:
     """The columns of the fields that are measured."""
-    fields = known.plan.columns
-    if not fields:
-        return {}
-    scan = ColumnScan(fields=fields, estimate=Estimate(len(fields) * units_of_a_column(known.issues)))
-    yield from record(node, chosen=scan)
-    return (yield from columns_of(scan, known.issues))
+    return {} if node.columns is None else (yield from columns_of(node.columns, known.issues))
 
 
 class _First(NamedTuple):
