@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Self
 
+from gridview.dynamodb.expressions import Key
 from gridview.encoding import derived_keys, keys, number_pages
 from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage
 
@@ -48,11 +49,16 @@ class ColumnPage:
             stored=number_pages.changed(self.stored, slots),
         )
 
+    def key(self, tenant: str, project: str) -> Key:
+        """Return its key in the table."""
+        return derived_keys.column(tenant, project, self.family), derived_keys.column_page(self.number)
+
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
         """Encode as the stored item."""
+        partition_key, sort_key = self.key(tenant, project)
         return {
-            keys.PK: derived_keys.column(tenant, project, self.family),
-            keys.SK: derived_keys.column_page(self.number),
+            keys.PK: partition_key,
+            keys.SK: sort_key,
             "write_id": self.write_id,
             "position": self.position,
             "numbers": self.stored,

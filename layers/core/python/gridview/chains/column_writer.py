@@ -123,8 +123,7 @@ class ColumnWriter:
         return _Written(total_of((after.slices,)).minus(total_of((before,))))
 
     def _key(self, family: str, page: int) -> Key:
-        item = ColumnPage(family, page).to_item(self._tenant, self._project)
-        return item[keys.PK], item[keys.SK]
+        return ColumnPage(family, page).key(self._tenant, self._project)
 
 
 def _together(changes: Iterable[ColumnTotal | None]) -> ColumnTotal | None:

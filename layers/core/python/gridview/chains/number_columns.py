@@ -114,11 +114,6 @@ class Numbers:
         return exact_sum((*self._others, *(layer.value(layer.sum(part)) for layer, part in self._layers)))
 
     @property
-    def average(self) -> Decimal | None:
-        """Their mean, to 38 digits; None for none."""
-        return ROUNDED.divide(self.sum, Decimal(self.count)) if self.count else None
-
-    @property
     def least(self) -> Decimal | None:
         """The least number; None for none."""
         return self.at(0) if self.count else None
@@ -207,6 +202,11 @@ def column_of(pages: Mapping[int, Slices]) -> NumberColumn:
         for layer, numbers in zip(layers, chosen, strict=True)
     ]
     return _settled(with_exceptions, loose)
+
+
+def mean(total: Decimal, count: int) -> Decimal | None:
+    """Return the mean of numbers, to 38 digits; None for none."""
+    return ROUNDED.divide(total, Decimal(count)) if count else None
 
 
 def _shown(layer: Layer, m: int) -> Decimal:

@@ -11,14 +11,13 @@ from typing import NamedTuple
 from pyroaring import BitMap
 
 from gridview.chains.column_pages import ColumnPage, page_of
-from gridview.chains.column_totals import ColumnTotal, total_of
 from gridview.dynamodb.expressions import Bound, Item, Span
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import SLOTS, UnreadablePage, values_of
 from gridview.fsck.chain_check import ABOVE_ALL_NUMBERS
 from gridview.fsck.issue_diff import Difference, DifferenceKind, differences
-from gridview.journal.column_fold import numbers_of_ledgers
+from gridview.journal.column_fold import count, numbers_of_ledgers
 from gridview.journal.items import Head
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
@@ -77,7 +76,7 @@ def judge_pages(log: Log, catalog: Catalog, family: str, pages: Sequence[int]) -
     themselves, which the check of issues reports.
     """
     head = log.head()
-    by_key = {_key(log, family, page): page for page in pages}
+    by_key = {ColumnPage(family, page).key(log.tenant, log.project): page for page in pages}
     stored = log.table.batch_get(list(by_key), consistent=True).items
     faults: dict[int, Difference] = {}
     for key, page in by_key.items():
@@ -110,18 +109,11 @@ def judge_total(log: Log, family: str) -> JudgedTotal:
     known = totals.of(family)
     if known is None or totals.position != head.folded:
         return JudgedTotal(unknown=True)
-    summed = ColumnTotal()
-    partition = derived_keys.column(log.tenant, log.project, family)
-    for item in log.table.query_all(partition, consistent=True):
-        try:
-            page = ColumnPage.from_item(item)
-            summed = summed.plus(total_of((page.slices,)))
-        except UnreadablePage:
-            return JudgedTotal(settled=False)  # the check of the page reports it
-        if page.position > head.folded:
-            return JudgedTotal(settled=False)
-    if _moved(head, log.head()):
+    counted = count(log, head, family)
+    # The check of a page reports that it is unreadable.
+    if counted is None or counted.unreadable or _moved(head, log.head()):
         return JudgedTotal(settled=False)
+    summed = counted.total
     if summed == known:
         return JudgedTotal()
     return JudgedTotal(
@@ -138,10 +130,6 @@ def _number_in(item: Item) -> set[int]:
         return {derived_keys.parse_column_page(item[keys.SK])}
     except ValueError:
         return set()
-
-
-def _key(log: Log, family: str, page: int) -> tuple[str, str]:
-    return derived_keys.column(log.tenant, log.project, family), derived_keys.column_page(page)
 
 
 def _differing(found: Mapping[int, Decimal], expected: Mapping[int, Decimal]) -> list[int]:

@@ -5,6 +5,7 @@ A total is exact, or unknown: after folds that overlapped, and after pages were 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from gridview.chains.column_pages import ColumnPage
 from gridview.chains.column_totals import ColumnTotal, total_of
@@ -16,6 +17,13 @@ from gridview.encoding.number_pages import UnreadablePage
 from gridview.journal.items import Head, JournalItem, Totals
 from gridview.journal.log import Log
 from gridview.journal.replay import last_numbers, number_in, strings_at
+
+
+class CountedPages(NamedTuple):
+    """The total of the pages of a column that can be read, and the stored items of the others."""
+
+    total: ColumnTotal
+    unreadable: Sequence[Item]
 
 
 def fold_columns(log: Log, head: Head, passed: Sequence[JournalItem], families: Collection[str]) -> None:
@@ -85,19 +93,31 @@ def recount(log: Log, family: str) -> bool:
     head, known = log.head(), log.totals()
     if known.position != head.folded:
         return False
+    counted = count(log, head, family)
+    if counted is None:
+        return False
+    if counted.unreadable:
+        pages = [derived_keys.parse_column_page(item[keys.SK]) for item in counted.unreadable]
+        log.ask_remakes(family, pages)
+        return False
+    return log.put_totals(known._replace(by_family={**known.by_family, family: counted.total}), known)
+
+
+def count(log: Log, head: Head, family: str) -> CountedPages | None:
+    """Count the numbers of a column at the watermark; None if a page is beyond it.
+
+    Costs a read unit for each 4 KB of the column.
+    """
     total = ColumnTotal()
-    unreadable: list[int] = []
+    unreadable: list[Item] = []
     for item in log.table.query_all(derived_keys.column(log.tenant, log.project, family), consistent=True):
         try:
             page = ColumnPage.from_item(item)
             numbers = page.slices
         except UnreadablePage:
-            unreadable.append(derived_keys.parse_column_page(item[keys.SK]))
+            unreadable.append(item)
             continue
         if page.position > head.folded:
-            return False
+            return None
         total = total.plus(total_of((numbers,)))
-    if unreadable:
-        log.ask_remakes(family, unreadable)
-        return False
-    return log.put_totals(known._replace(by_family={**known.by_family, family: total}), known)
+    return CountedPages(total, unreadable)

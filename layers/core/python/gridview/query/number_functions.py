@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pyroaring import BitMap
 
 from gridview.chains.column_totals import ColumnTotal
-from gridview.chains.number_columns import ROUNDED, NumberColumn, Numbers
+from gridview.chains.number_columns import NumberColumn, Numbers, mean
 
 Function = Literal["count", "empty", "distinct", "min", "max", "median", "sum", "avg"]
 OF_NUMBERS = frozenset[Function](("median", "sum", "avg"))
@@ -30,11 +30,6 @@ class IssueNumbers:
     def sum(self) -> Decimal:
         """Their sum."""
         return Decimal(sum(self.issues))
-
-    @property
-    def average(self) -> Decimal | None:
-        """Their mean, to 38 digits; None for none."""
-        return ROUNDED.divide(self.sum, Decimal(self.count)) if self.issues else None
 
     @property
     def least(self) -> Decimal | None:
@@ -79,11 +74,6 @@ class TotalNumbers:
         return self.total.sum
 
     @property
-    def average(self) -> Decimal | None:
-        """Their mean, to 38 digits; None for none."""
-        return ROUNDED.divide(self.sum, Decimal(self.count)) if self.count else None
-
-    @property
     def median(self) -> Decimal | None:
         """Unknown."""
         raise LookupError("a total has no median")
@@ -115,7 +105,7 @@ def value_of(function: Function, numbers: SomeNumbers, issues: int) -> Decimal |
             return numbers.median
         case "sum":
             return numbers.sum if numbers.count else None
-    return numbers.average
+    return mean(numbers.sum, numbers.count)
 
 
 def listed(numbers: Iterable[Any]) -> Numbers:
