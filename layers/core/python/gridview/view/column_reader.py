@@ -6,7 +6,7 @@ from gridview.chains.column_pages import ColumnPage
 from gridview.chains.number_columns import NumberColumn, column_of
 from gridview.dynamodb.expressions import Bound, Item, Span
 from gridview.dynamodb.table import Table
-from gridview.encoding import derived_keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
@@ -82,9 +82,12 @@ class ColumnReader:
 
 
 def _pages(items: Iterable[Item]) -> dict[int, tuple[int, Slices]]:
-    """Return the position and the numbers of pages. Overloaded if one cannot be read: no answer is made of a part."""
+    """Return the position and the numbers of pages. Overloaded if one cannot be read: no answer is made of a part.
+
+    An item whose key is not that of a page has no numbers of issues: a check removes it.
+    """
     try:
-        pages = [ColumnPage.from_item(item) for item in items]
+        pages = [ColumnPage.from_item(item) for item in items if derived_keys.is_column_page(item[keys.SK])]
         return {page.number: (page.position, page.slices) for page in pages}
     except UnreadablePage as error:
         raise Overloaded(
