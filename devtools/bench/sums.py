@@ -38,6 +38,7 @@ from gridview.view.journal_tail import learn
 SIZE: Final = 100_000
 _REPEAT: Final = 9
 
+_LONG: Final = (number_issues.WIDE, number_issues.QUOTIENT)
 _ONE_PERCENT: Final = {"field": SHARE, "op": "eq", "value": 0}
 _HALF: Final = {"field": DONE, "op": "eq", "value": True}
 _SUMS: Final = ["count", "sum", "avg"]
@@ -68,6 +69,16 @@ QUESTIONS: Final = (
         },
     ),
     Question("five fields, 1 % filter", "summary", _summary(_SUMS, _ONE_PERCENT)),
+    Question(
+        "a sum of 48 bits under a 1 % filter",
+        "summary",
+        _summary(["sum"], _ONE_PERCENT, [number_issues.WIDE]),
+    ),
+    Question(
+        "a sum of quotients under a 1 % filter",
+        "summary",
+        _summary(["sum"], _ONE_PERCENT, [number_issues.QUOTIENT]),
+    ),
 )
 
 
@@ -88,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     found = measured(made)
     console.print(
         output.table(
-            f"\n{size:,} issues with five numbers of 24 bits",
+            f"\n{size:,} issues with five numbers of 24 bits, and two longer ones",
             ("question", "read units, cold", "warm", "rounds, cold", "warm", "CPU ms, warm"),
             (
                 [
@@ -133,7 +144,7 @@ def measured(made: World) -> Iterator[Measured]:
 def make(size: int) -> World:
     """The project with the index of so many issues, of which the table has no documents."""
     table, actor = MemoryTable(), Actor(TENANT, "bench", Role.ADMIN)
-    catalog = number_issues.make_project(table, actor, PROJECT)
+    catalog = number_issues.make_project(table, actor, PROJECT, _LONG)
     bulk.take_numbers(table, catalog, size)
     gc.disable()  # millions of objects that all stay
     try:
@@ -177,7 +188,7 @@ def _families(catalog: Catalog) -> frozenset[str]:
 def _derived(catalog: Catalog, size: int) -> Iterator[Mapping[str, str]]:
     by_id = {field.id: field for field in catalog.attributes}
     kinds = {option.value: option.id for option in by_id[KIND].live_options}
-    for num, fields in enumerate(number_issues.fields(size), 1):
+    for num, fields in enumerate(number_issues.fields(size, _LONG), 1):
         values = {by_id[one].key: kinds[value] if one == KIND else value for one, value in fields.items()}
         instant = "2024-01-01T00:00:00.000000Z"
         document = {"num": num, "name": "n", "state": catalog.state.live_options[0].id, "fields": values}

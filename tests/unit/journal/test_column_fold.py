@@ -216,7 +216,7 @@ def test_a_recount_has_unreadable_pages_made_again(table: MemoryTable) -> None:
 
 
 @pytest.mark.parametrize("sort_key", ["junk", "1", "00000x", "0000001", "\u0661" * 6])
-def test_a_recount_skips_an_item_whose_key_is_not_that_of_a_page(table: MemoryTable, sort_key: str) -> None:
+def test_a_recount_skips_an_item_that_is_no_page(table: MemoryTable, sort_key: str) -> None:
     log(table, moved(1, None, "5"))
     fold(table)
     table.put({**table.items[page_key(0)], keys.SK: sort_key})

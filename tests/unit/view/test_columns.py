@@ -167,7 +167,7 @@ def test_an_unreadable_page_is_answered_by_503_and_never_by_a_part(
     assert container.total() == ColumnTotal(2, Decimal(10))
 
 
-def test_an_item_whose_key_is_not_that_of_a_page_is_not_read(
+def test_an_item_that_is_no_page_is_not_read(
     table: MemoryTable, container: Container
 ) -> None:
     log(table, moved(1, None, "5"))
