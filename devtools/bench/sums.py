@@ -28,6 +28,7 @@ from gridview.chains.number_columns import NumberColumn, column_of
 from gridview.commands.actor import Actor, Role
 from gridview.derive.families import NUMBERS, column_families, derived_strings, families_of
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.number_pages import parsed
 from gridview.encoding.sort_strings import number_of
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
@@ -203,7 +204,7 @@ def steps(made: World) -> Iterator[tuple[str, float]]:
 
     def decoded() -> NumberColumn:
         pages = map(ColumnPage.from_item, items)
-        return column_of({page.number: page.slices for page in pages})
+        return column_of({page.number: parsed(page.stored) for page in pages})
 
     column = decoded()
     half = BitMap(range(1, made.size + 1, 2))
