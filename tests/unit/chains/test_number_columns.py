@@ -57,6 +57,7 @@ def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, added
             patch.setattr(number_layers, "_FEW", few)
             patch.setattr(unpacked_layers, "_FEW", few)
             patch.setattr(distinct_multiples, "_SPARSE", sparse)
+            patch.setattr(distinct_multiples, "_NARROW", 10)  # so that sets are small
             assert found.among(within, added).distinct == len(set(chosen))
             assert found.among(within, added, shared).distinct == len(set(chosen))
     assert [numbers.at(rank) for rank in range(len(chosen))] == chosen
