@@ -10,7 +10,6 @@ from datetime import UTC, tzinfo
 from decimal import Decimal
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
-from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic import Field as ModelField
@@ -24,7 +23,7 @@ from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filt
 from gridview.query.number_functions import Function, SomeNumbers, listed, value_of
 from gridview.query.number_ranges import NumberRange, NumberRanges, ascend
 from gridview.query.operators import body, identity
-from gridview.query.periods import PeriodUnit
+from gridview.query.periods import PeriodUnit, zone_named
 from gridview.query.predicates import NUMBER, Filter
 from gridview.query.remedies import refused
 from gridview.schema.catalog import Catalog
@@ -403,7 +402,7 @@ def _field(catalog: Catalog, name: str) -> Field:
 def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError]) -> Dimension:
     """Return the dimension that a request groups by; adds errors to `errors`, with their place."""
     field = _field(catalog, by.field)
-    zone = UTC if by.timezone is None else _zone(by.timezone)
+    zone = UTC if by.timezone is None else zone_named(by.timezone)
     if zone is None:
         errors.append(
             FieldError(f"{place}.timezone", "must be the name of a time zone, such as Europe/London")
@@ -439,13 +438,6 @@ def _ranges(field: Field, by: GroupBy, place: str, errors: list[FieldError]) -> 
     elif given:
         return NumberRanges(tuple(by.bins or ()), by.width)
     return None
-
-
-def _zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # no such zone; not even a name; a folder of zones
-        return None
 
 
 def _values(field: Field) -> Callable[[Any], Iterable[Member]]:
