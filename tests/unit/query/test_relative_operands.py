@@ -1,5 +1,6 @@
 """Relative operands: the day, the instant and the user that they mean, and everything that is refused."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -7,10 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from gridview.query.predicates import MAX_DEPTH, parse_filter
+from gridview.query.references import Reference
 from gridview.query.relative_operands import (
     MAX_SECONDS,
     MAX_UNITS,
-    Reference,
     ResolvedFilter,
     first_instant,
     resolve,
@@ -18,6 +19,7 @@ from gridview.query.relative_operands import (
 )
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType
+from tests.unit.test_docs import table_in
 
 KINDS = {
     "day": FieldType.DATE,
@@ -67,6 +69,8 @@ def value(field: str, operand: dict[str, Any], at: str = AT) -> Any:
         ({"today": 0, "unit": "quarter", "start": True}, "2024-01-01"),
         ({"today": -1, "unit": "quarter", "start": True}, "2023-10-01"),
         ({"today": -1, "unit": "year", "start": True}, "2023-01-01"),
+        ({"today": 0, "unit": "quarter", "start": True, "timezone": "Asia/Tokyo"}, "2024-01-01"),
+        ({"today": 4, "unit": "month", "start": True}, "2024-05-01"),
         ({"today": 0, "timezone": "Europe/Berlin"}, "2024-02-01"),
         ({"today": 0, "timezone": "America/New_York"}, "2024-01-31"),
         ({"today": 1, "unit": "month", "timezone": "Asia/Tokyo"}, "2024-03-01"),
@@ -268,6 +272,8 @@ def test_the_time_in_which_operands_keep_their_values() -> None:
     assert spans("Asia/Tokyo", "Asia/Kathmandu") == ("2024-01-31T18:15:00", "2024-02-01T15:00:00")
     back = "2006-10-29T02:30:30.000000Z"
     assert spans("America/St_Johns", at=back) == ("2006-10-29T02:30:00", "2006-10-29T02:31:00")
+    again = "2006-10-29T04:00:00.000000Z"
+    assert spans("America/St_Johns", at=again) == ("2006-10-29T03:30:00", "2006-10-30T03:30:00")
 
 
 def test_the_words_name_each_operand_once() -> None:
@@ -277,3 +283,14 @@ def test_the_words_name_each_operand_once() -> None:
         'The operand {"today":0} of day is 2024-01-31.',
         'The operand {"me":true} of owner is ann.',
     ]
+
+
+def test_the_operands_of_the_documentation_are_accepted_by_the_types_that_it_names() -> None:
+    table = table_in("docs/querying.md", "### Relative operands")
+    assert len(table) == 9
+    for operand, kinds, _ in table:
+        named = {name for name in KINDS if KINDS[name] in kinds.split(", ")}
+        accepted = {
+            name for name in KINDS if not resolved(condition(name, json.loads(operand.strip("`")))).errors
+        }
+        assert accepted == named, operand

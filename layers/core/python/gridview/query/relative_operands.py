@@ -1,9 +1,11 @@
 """Relative operands of filters: a day, an instant or a user that the request determines. Pure.
 
-    {"today": -1}                                                  yesterday in UTC
-    {"today": 0, "unit": "week", "start": true, "timezone": "Europe/London"}    Monday of this week in London
-    {"now": -3600}                                                 an hour ago
-    {"me": true}                                                   the caller
+```
+{"today": -1}                                    yesterday in UTC
+{"today": 0, "unit": "week", "start": true}      Monday of this week
+{"now": -3600}                                   an hour ago
+{"me": true}                                     the caller
+```
 
 A request replaces them by fixed values before it looks at the filter (`resolve`), so nothing after it knows them.
 """
@@ -22,9 +24,9 @@ from gridview.encoding.json_codec import dumps
 from gridview.query import periods
 from gridview.query.operators import MAX_VALUES
 from gridview.query.periods import zone_named
+from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType
-from gridview.support import clock
 from gridview.support.errors import FieldError
 from gridview.support.validation import RequestModel, field_errors
 
@@ -95,7 +97,8 @@ class MeOperand(RequestModel):
 
 RelativeOperand = TodayOperand | NowOperand | MeOperand
 
-_FORMS: Mapping[str, type[RelativeOperand]] = {"today": TodayOperand, "now": NowOperand, "me": MeOperand}
+OPERANDS: tuple[type[RelativeOperand], ...] = (TodayOperand, NowOperand, MeOperand)
+_FORMS: Mapping[str, type[RelativeOperand]] = dict(zip(("today", "now", "me"), OPERANDS, strict=True))
 _TYPES: Mapping[str, tuple[FieldType, ...]] = {
     "today": (FieldType.DATE, FieldType.DATETIME),
     "now": (FieldType.DATETIME,),
@@ -121,23 +124,6 @@ _STARTS: Mapping[str, Callable[[date], date]] = {
     "quarter": lambda day: day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1),
     "year": lambda day: day.replace(month=1, day=1),
 }
-
-
-class Reference(NamedTuple):
-    """What relative operands refer to: an instant (stored form) and a user."""
-
-    at: str
-    user: str
-
-    @classmethod
-    def of(cls, user: str) -> "Reference":
-        """Return the present instant and this user."""
-        return cls(clock.stored(clock.seconds()), user)
-
-    @property
-    def instant(self) -> datetime:
-        """The instant."""
-        return datetime.fromisoformat(self.at)
 
 
 class Validity(NamedTuple):
@@ -185,11 +171,20 @@ class RelativeOperands:
         spans = [_span_of_the_day(datetime.fromisoformat(self.at), zone_named(name) or UTC) for name in zones]
         return Validity(max(begin for begin, _ in spans), min(end for _, end in spans))
 
+    def outlived(self, seconds: float) -> bool:
+        """Whether it is another day at an instant (seconds since 1970), so that operands have other values."""
+        validity = self.validity()
+        return validity is not None and not validity.begin <= seconds < validity.end
+
     def sentences(self) -> Iterator[str]:
         """Each operand with its value, in words."""
         yield from dict.fromkeys(
             f"The operand {dumps(one.operand).decode()} of {one.field} is {one.value}." for one in self.found
         )
+
+
+FIXED = RelativeOperands()
+"""No relative operands: all values are fixed."""
 
 
 def _span_of_the_day(at: datetime, zone: tzinfo) -> tuple[float, float]:
@@ -311,7 +306,7 @@ def first_instant(day: date, zone: tzinfo) -> str:
 
     A day that a zone skipped begins with the day after it.
     """
-    # The zones of then are those of the same day of the calendar 400 years later.
+    # No zone changed its offset before the year 1800.
     if day == date.min and (zone.utcoffset(datetime(401, 1, 1)) or timedelta()) > timedelta():
         raise ValueError("is an instant outside the years 0001 to 9999")
     days = chain((day,), (day + timedelta(days=1),) if day < date.max else ())
@@ -345,3 +340,33 @@ def _unresolved(fixed: Any, given: Any) -> Any:
     if isinstance(given, list) and any(isinstance(one, dict) for one in given):
         return [_unresolved(one, sent) for one, sent in zip(fixed, given, strict=True)]
     return fixed
+
+
+def resolve_stored(
+    catalog: Catalog, stored: Sequence[Any], reference: Reference
+) -> tuple[list[Any], RelativeOperands]:
+    """Return a filter in canonical form with fixed values, and its relative operands. ValueError outside the years 1 to 9999.
+
+    Conditions of deleted fields stay as they are.
+    """
+    found: list[Resolved] = []
+    fixed = _fixed(catalog, stored, reference, found)
+    return fixed, RelativeOperands(reference.at, tuple(found))
+
+
+def _fixed(catalog: Catalog, stored: Sequence[Any], reference: Reference, found: list[Resolved]) -> list[Any]:
+    kind, *parts = stored
+    if kind in ("and", "or", "not"):
+        return [kind, *(_fixed(catalog, part, reference, found) for part in parts)]
+    operator, operand = parts
+    field = catalog.living(kind)
+
+    def fixed(one: Any) -> Any:
+        if field is None or not isinstance(one, Mapping):
+            return one
+        form = _FORMS[next(name for name in _FORMS if name in one)]
+        value = value_of(form.model_validate(dict(one)), field.type, reference)
+        found.append(Resolved(field.id, one, value))
+        return value
+
+    return [kind, operator, [fixed(one) for one in operand] if isinstance(operand, list) else fixed(operand)]
