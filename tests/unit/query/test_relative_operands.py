@@ -283,6 +283,9 @@ def test_the_words_name_each_operand_once() -> None:
         'The operand {"today":0} of day is 2024-01-31.',
         'The operand {"me":true} of owner is ann.',
     ]
+    many = list(resolved(condition("day", [{"today": at} for at in range(150)], "in")).operands.sentences())
+    assert len(many) == 101
+    assert many[-1] == "50 more operands have values too."
 
 
 def test_the_operands_of_the_documentation_are_accepted_by_the_types_that_it_names() -> None:

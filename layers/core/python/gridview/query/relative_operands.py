@@ -14,7 +14,7 @@ import calendar
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, ValidationError, WithJsonSchema, field_validator
@@ -34,6 +34,9 @@ MAX_UNITS = 10_000
 """The most units from today, in either direction."""
 MAX_SECONDS = 10_000 * 86_400
 """The most seconds from now, in either direction: 10,000 days."""
+
+_MOST_SAID = 100
+"""Operands whose values an explanation names."""
 
 _MOST_PARTS = MAX_VALUES
 """Parts of a filter or values of a condition that are looked at: no filter may have more."""
@@ -177,10 +180,13 @@ class RelativeOperands:
         return validity is not None and not validity.begin <= seconds < validity.end
 
     def sentences(self) -> Iterator[str]:
-        """Each operand with its value, in words."""
-        yield from dict.fromkeys(
+        """The first operands with their values, in words, each once."""
+        said = dict.fromkeys(
             f"The operand {dumps(one.operand).decode()} of {one.field} is {one.value}." for one in self.found
         )
+        yield from islice(said, _MOST_SAID)
+        if len(said) > _MOST_SAID:
+            yield f"{len(said) - _MOST_SAID:,} more operands have values too."
 
 
 FIXED = RelativeOperands()
