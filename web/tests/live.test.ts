@@ -3,7 +3,7 @@ import { ApiError, OfflineError } from '../src/api/problem';
 import type { ChangeEvent } from '../src/api/types';
 import type { CellValue, Row } from '../src/fields/values';
 import { Throttle } from '../src/live/throttle';
-import { applied, effectOf, namedIn, Recent, type FeedEvent } from '../src/live/events';
+import { applied, effectOf, Recent, type FeedEvent } from '../src/live/events';
 import { Feed, pauseAfter, type FeedPage } from '../src/live/feed';
 import { Incoming } from '../src/live/incoming';
 import { Live, type Shown } from '../src/project/live';
@@ -206,7 +206,6 @@ describe('a change', () => {
     expect(effectOf(event(1, 2, { name: 'x' }), dependence)).toEqual({ places: false, figures: false });
     expect(effectOf(event(1, 2, {}, { kind: 'delete' }), dependence)).toEqual({ places: true, figures: true });
     expect(effectOf(event(1, 2, { name: 'x' }), { places: new Set(['updated']), figures: new Set() }).places).toBe(true);
-    expect(namedIn('{"and":[{"field":"city","op":"eq","value":"cost"}]}', ['city', 'cit', 'name'])).toEqual(['city']);
   });
 
   it('is recorded once, and applied to rows that were read before it', () => {

@@ -3,12 +3,14 @@ import type { Explanation, PlanNode } from '../api/types';
 import type { ProjectModel } from '../project/model';
 import { Drawer } from '../ui/drawer';
 import { dollarsOfMillion } from '../view/price';
+import { FilterWords } from './filter-words';
 import { words } from '../words';
 
 export function ExplainDrawer({ model }: { readonly model: ProjectModel }) {
   const explanation = model.explanation.value;
   return (
     <Drawer title={words.explain.title} onClose={() => (model.panels.drawer.value = null)}>
+      <FilterWords model={model} />
       {explanation ? <Plan explanation={explanation} /> : <p>{words.explain.none}</p>}
     </Drawer>
   );
