@@ -63,7 +63,7 @@ function Value({ field, op, label, given, choices, onChange }: ValueProps) {
   // A value from a link may be none that is offered, such as a day in another time zone.
   const all: readonly Choice[] = isEntered || at >= 0 ? choices : [...choices, { given }];
   return (
-    <>
+    <div class="operand">
       <select
         aria-label={words.filter.kindOf(label)}
         value={isEntered ? '' : String(at >= 0 ? at : all.length - 1)}
@@ -81,7 +81,7 @@ function Value({ field, op, label, given, choices, onChange }: ValueProps) {
         ))}
       </select>
       {input}
-    </>
+    </div>
   );
 }
 
