@@ -44,6 +44,7 @@ from gridview.query import (
     page,
     planner,
     predicates,
+    relative_operands,
     summary_request,
 )
 from gridview.schema import (
@@ -130,6 +131,8 @@ def _of_queries() -> dict[str, Value]:
         "filter.conditions": predicates.MAX_CONDITIONS,
         "filter.levels": predicates.MAX_DEPTH,
         "list.values": operators.MAX_VALUES,
+        "operands.units": relative_operands.MAX_UNITS,
+        "operands.seconds": relative_operands.MAX_SECONDS,
         "rows": grid_request.MAX_LIMIT,
         "rows.default": grid_request.GridRequest().limit,
         "rows.mb": page.MAX_PAGE_BYTES // 1_000_000,

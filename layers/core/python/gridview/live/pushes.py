@@ -59,6 +59,9 @@ _Sent = tuple[Listener, Sendable, Subscription | _Fate]
 class PushOutcome:
     """Whether subscriptions were sent everything, and the connections that were lost over it.
 
+    `outdated`: when the first rows of these subscriptions become others, because it is another day then (seconds
+    since 1970); None: never.
+
     `late`: the time was up before all that was there was sent. Neither: a number is missing, or a copy of the table is
     late.
     """
@@ -66,6 +69,7 @@ class PushOutcome:
     complete: bool
     late: bool = False
     gone: frozenset[str] = frozenset()
+    outdated: float | None = None
 
 
 @dataclass(frozen=True)
@@ -101,11 +105,13 @@ class Pushes:
         such project.
         """
         waiting, gone, pause = _in_turns(listeners), set[str](), _FIRST_PAUSE
+        outdated: list[float] = []
         has_more, late = True, False
         deadline = self.share.deadline
         until = min(deadline, clock.seconds() + _PATIENCE)
         while waiting:
             sent = self._round(waiting, answer=answer)
+            outdated += (page.outdated for _, page, _ in sent if isinstance(page, PushPage) and page.outdated)
             gone |= {socket.connection for (socket, _), _, fate in sent if fate is _Fate.UNREACHED}
             is_cut = any(fate is _Fate.LEFT for *_, fate in sent)
             late = late or (has_more and is_cut)
@@ -126,7 +132,7 @@ class Pushes:
                 pause = min(2 * pause, _LONGEST_PAUSE)
             if is_cut or (waiting and clock.seconds() >= until):
                 return PushOutcome(complete=False, late=late or has_more, gone=frozenset(gone))
-        return PushOutcome(complete=True, gone=frozenset(gone))
+        return PushOutcome(complete=True, gone=frozenset(gone), outdated=min(outdated, default=None))
 
     def _catalog(self, socket: Socket) -> Catalog:
         return self.pages.catalogs.current(self.table, socket.tenant, socket.project)
