@@ -40,6 +40,9 @@ async function isAccessible(page: Page): Promise<void> {
   }
 }
 
+/** Columns that are all in view. */
+const COLUMNS = 'columns=num:64,name:200,due:140,owner:140,seen:160,created:160';
+
 const filterOf = (project: ProjectPage): unknown => JSON.parse(project.view.get('filter') ?? 'null');
 const kind = (panel: Locator) => panel.getByLabel('Value: exact or relative');
 /** The address of a filter. */
@@ -49,7 +52,7 @@ describe('a filter relative to today and to its reader', () => {
   test('is made by keys, is in the address and in saved views as it was made, and is each reader’s own', async ({ visit, api, stack }) => {
     const id = await bridge(api);
     const { page } = await visit();
-    const project = await ProjectPage.open({ page }, id);
+    const project = await ProjectPage.open({ page }, id, COLUMNS);
     await project.columnMenu('Due', 'Filter by this');
     const panel = project.panel('Filter');
     await expect.poll(() => kind(panel).locator('option').allInnerTexts()).toEqual([
@@ -127,7 +130,7 @@ describe('a filter relative to today and to its reader', () => {
   test('has periods of dates and of times, also from links of another time zone, and keeps what it has no inputs for', async ({ visit, api }) => {
     const id = await bridge(api);
     const { page } = await visit();
-    const project = await ProjectPage.open({ page }, id);
+    const project = await ProjectPage.open({ page }, id, COLUMNS);
     await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 5 }, body: { fields: { seen: new Date().toISOString() } } });
     await project.columnMenu('Created', 'Filter by this');
     const panel = project.panel('Filter');
@@ -141,7 +144,7 @@ describe('a filter relative to today and to its reader', () => {
     await expect.poll(() => project.tool('Filter').textContent()).toMatch(/1$/);
 
     const tokyo: Filter = { and: [{ field: 'seen', op: 'gte', value: { today: -1, timezone: 'Asia/Tokyo' } }, { field: 'owner', op: 'in', value: ['bob', { me: true }] }, { field: 'due', op: 'not_in', value: [{ today: 0 }] }] };
-    const other = await ProjectPage.open({ page }, id, at(tokyo));
+    const other = await ProjectPage.open({ page }, id, `${COLUMNS}&${at(tokyo)}`);
     await showsWhatTheApiHas(other, api, { filter: tokyo });
     expect(await other.column('Name')).toEqual(['Never']);
     await other.open('Filter');
@@ -160,6 +163,7 @@ describe('a filter relative to today and to its reader', () => {
     await page.keyboard.press('Escape');
     await other.more('Query plan and cost');
     await page.getByRole('complementary').getByText(text).waitFor();
+    await page.getByRole('complementary').getByText(/^The operand \{"me":true\} of owner is ada\.$/).waitFor();
     await page.keyboard.press('Escape');
     await other.more('Change all 1 matching');
     await page.getByRole('complementary').getByText(`${text} The job keeps “today” and “me” as of its start.`).waitFor();

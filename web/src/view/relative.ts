@@ -2,28 +2,19 @@
  * Relative operands of filters: “today” and “now”, which the clock resolves, and “me”, which the user resolves. The API
  * does so once in each request. The page, its addresses and saved views keep them as they are. Pure.
  */
-import type { FieldType, Filter } from '../api/types';
+import type { FieldType, Filter, MeOperand, NowOperand, TodayOperand } from '../api/types';
 
-export const UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
-export type Unit = (typeof UNITS)[number];
+const UNITS = ['day', 'week', 'month', 'quarter', 'year'] as const;
+type Unit = (typeof UNITS)[number];
 
 /** A day: today plus a number of units; with `start` the first day of that unit. Without a time zone in UTC. */
-export interface Today {
-  readonly today: number;
-  readonly unit?: Unit;
-  readonly start?: boolean;
-  readonly timezone?: string;
-}
+export type Today = TodayOperand;
 
 /** An instant: the present one plus a number of seconds. */
-export interface Now {
-  readonly now: number;
-}
+export type Now = NowOperand;
 
 /** The user who asks. */
-export interface Me {
-  readonly me: true;
-}
+export type Me = MeOperand;
 
 export type Relative = Today | Now | Me;
 
@@ -112,7 +103,7 @@ export function periodIn(name: PeriodName, timezone: string): Period {
 
 /** The filter that an issue passes whose field is in the period. */
 export function filterOfPeriod(field: string, { from, to }: Period): Filter {
-  return { and: [{ field, op: 'gte', value: from } as unknown as Filter, { field, op: 'lt', value: to } as unknown as Filter] };
+  return { and: [{ field, op: 'gte', value: from }, { field, op: 'lt', value: to }] };
 }
 
 /** The field and the period of a filter that `filterOfPeriod` makes; null for another filter. */
