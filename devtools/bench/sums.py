@@ -32,6 +32,7 @@ from gridview.commands.attributes import create_attribute
 from gridview.commands.projects import create_project
 from gridview.derive.families import NUMBERS, column_families, derived_strings, families_of
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.number_pages import parsed
 from gridview.encoding.sort_strings import number_of
 from gridview.journal.items import Totals
 from gridview.journal.log import Log
@@ -214,7 +215,7 @@ def steps(made: World) -> Iterator[tuple[str, float]]:
 
     def decoded() -> NumberColumn:
         pages = map(ColumnPage.from_item, items)
-        return column_of({page.number: page.slices for page in pages})
+        return column_of({page.number: parsed(page.stored) for page in pages})
 
     column = decoded()
     half = BitMap(range(1, made.size + 1, 2))

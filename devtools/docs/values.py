@@ -216,6 +216,7 @@ def _of_operation() -> dict[str, Value]:
         "proof.queries": proofs.QUERIES + proofs.TRACKER_QUERIES + proofs.ENGINE_QUERIES,
         "proof.scenarios": proofs.SCENARIOS,
         "proof.tokens": proofs.TOKEN_SCENARIOS,
+        "proof.relative": proofs.RELATIVE_QUERIES,
         "proof.writers": proofs.WRITER_SCENARIOS,
         "reserve.least": next(
             most for most in range(1_000) if Settings(account_concurrency=most).reserved("live")

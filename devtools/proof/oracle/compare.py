@@ -25,6 +25,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.values import parse_datetime
 from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
+from gridview.query.references import Reference
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
@@ -86,6 +87,10 @@ class Loaded:
     """Writes that answers include though the index may lack them. For later pages the cursor has them."""
     epoch: EpochCheck = CONFIRMED
     """The source of the issue numbers that have been given out."""
+    sends: Callable[[Json], Json] = lambda body: body
+    """Returns the body of a request as it is sent."""
+    refers: Callable[[], Reference | None] = lambda: None
+    """Returns what the relative operands of the next request refer to."""
 
     def context(
         self, table: Table | None = None, recent: Recent | None = None, feed: Cursors | None = None
@@ -163,7 +168,9 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
     recent = () if "cursor" in body else loaded.recent
-    page = asking.page(loaded.context(recent=recent), {**body, "keys": True, "explain": True}).body
+    page = asking.page(
+        loaded.context(recent=recent), loaded.sends({**body, "keys": True, "explain": True}), loaded.refers()
+    ).body
     asked.count_plan(page["explain"])
     return page
 
@@ -270,7 +277,7 @@ def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     for _ in range(_GROUP_PAGES):
         request = {**body, "cursor": cursor, "explain": True}
         recent = loaded.recent if cursor is None else ()
-        answer = asking.grouped(loaded.context(recent=recent), request).body
+        answer = asking.grouped(loaded.context(recent=recent), loaded.sends(request), loaded.refers()).body
         asked.count_plan(answer["explain"])
         groups = answered_groups(loaded, body, answer)
         same("the groups", groups, expected[compared : compared + limit])
@@ -364,7 +371,7 @@ def _expected_value(kind: str, value: Any) -> Any:
 def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
     asked_for = {**body, "explain": True}
-    answer = asking.summarized(loaded.context(), asked_for).body
+    answer = asking.summarized(loaded.context(), loaded.sends(asked_for), loaded.refers()).body
     asked.count_plan(answer.pop("explain"))
     same("the summary", answered_summary(loaded, body, answer), summary_expected(loaded, body))
     return len(answer["summaries"])
@@ -414,7 +421,7 @@ def summary_expected(loaded: Loaded, body: Json) -> Json:
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
-        found = asking.position(loaded.context(), question.num, body).body
+        found = asking.position(loaded.context(), question.num, loaded.sends(body), loaded.refers()).body
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1

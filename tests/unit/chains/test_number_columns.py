@@ -1,15 +1,16 @@
 """Columns of numbers come to what plain arithmetic over all values gives, whatever the numbers and the issues."""
 
 from decimal import Context, Decimal
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from gridview.chains import number_columns, number_layers
+from gridview.chains import distinct_multiples, number_columns, number_layers, unpacked_layers
 from gridview.chains.number_columns import NumberColumn, column_of, mean
-from gridview.encoding.number_pages import SLOTS, decoded, encoded, exact_sum
+from gridview.encoding.number_pages import SLOTS, UnreadablePage, decoded, encoded, exact_sum
 from gridview.encoding.values import parse_number
 
 ROUNDED = Context(prec=38)
@@ -45,11 +46,18 @@ def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, added
     chosen = sorted([*(value for num, value in values.items() if num in within), *added])
     numbers = found.among(within, added)
     assert numbers.count == len(chosen)
-    assert numbers.sum == exact_sum(chosen)
+    for listed in (0, 500):  # by the other issues, or by these
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(number_layers, "_LISTED", listed)
+            assert found.among(within, added).sum == exact_sum(chosen)
     shared = found.unpack()
-    for few in (0, 2_000):  # issues are looked up one by one, or a chunk at a time
+    # Issues are looked up one by one, or a chunk at a time; different magnitudes are bits, or numbers.
+    for few, sparse in ((0, 60), (2_000, 0)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(number_layers, "_FEW", few)
+            patch.setattr(unpacked_layers, "_FEW", few)
+            patch.setattr(distinct_multiples, "_SPARSE", sparse)
+            patch.setattr(distinct_multiples, "_NARROW", 10)  # so that sets are small
             assert found.among(within, added).distinct == len(set(chosen))
             assert found.among(within, added, shared).distinct == len(set(chosen))
     assert [numbers.at(rank) for rank in range(len(chosen))] == chosen
@@ -105,3 +113,21 @@ def test_a_rank_beyond_the_numbers_is_refused() -> None:
     for rank in (-1, 1):
         with pytest.raises(IndexError):
             numbers.at(rank)
+
+
+def test_different_numbers_of_many_issues_are_counted() -> None:
+    drawn = Random(7)  # noqa: S311 - the same each time
+    values = {num: Decimal(drawn.randrange(-9_000, 40_000)) for num in range(1, 140_000)}
+    found = column(values)
+    for step in (1, 2, 40):  # of more issues than are looked up one by one
+        within = BitMap(range(1, 150_000, step))
+        assert found.among(within).distinct == len({values[num] for num in within if num in values})
+
+
+def test_a_page_with_a_digit_of_an_issue_without_a_number_is_unreadable() -> None:
+    good = decoded(encoded({slot: Decimal(slot) for slot in range(1, 256)}))
+    assert column_of({0: good, 300: good}).members.min() == 1
+    digit = bytearray(good.bits)
+    digit[-32] |= 1
+    with pytest.raises(UnreadablePage, match="absent"):
+        column_of({0: good, 300: good._replace(bits=bytes(digit))})

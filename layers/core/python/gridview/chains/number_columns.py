@@ -4,16 +4,27 @@ A column is made of pages (`encoding.number_pages`). Numbers whose exponents are
 (`number_layers`), so a column of amounts in cents has one layer. A few numbers that no layer suits are *loose*.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from pyroaring import BitMap
 
-from gridview.chains.number_layers import Layer, Unpacked
-from gridview.encoding.bit_chunks import CHUNK, bitmap_of
-from gridview.encoding.number_pages import NO_BITS, SLOTS, Slices, exact_sum, whole_number
+from gridview.chains.number_layers import Layer
+from gridview.chains.unpacked_layers import UnpackedLayer
+from gridview.encoding.bit_chunks import CHUNK, CHUNK_BYTES, bitmap_of
+from gridview.encoding.number_pages import (
+    ABSENT,
+    NO_BITS,
+    SLICE_BYTES,
+    SLOTS,
+    Slices,
+    UnreadablePage,
+    exact_sum,
+    whole_number,
+)
 from gridview.encoding.values import NUMBER_DIGITS
 
 _NEAR = 9
@@ -26,6 +37,10 @@ _LOOSE = 256
 """Beyond so many loose numbers, those of near exponents get layers of their own."""
 
 _PAGES_OF_A_CHUNK = CHUNK // SLOTS
+_WORD = 8
+"""Bytes that are copied at once."""
+
+_WORDS = SLICE_BYTES // _WORD
 ROUNDED = Context(prec=NUMBER_DIGITS)
 """An average has as many digits as a number may have."""
 
@@ -73,14 +88,14 @@ class NumberColumn:
         self,
         within: BitMap,
         added: Sequence[Decimal] = (),
-        unpacked: Sequence[Unpacked] | None = None,
+        unpacked: Sequence[UnpackedLayer] | None = None,
     ) -> "Numbers":
         """Return the numbers of a set of issues, and other numbers with them. `unpacked`: as of `unpack`."""
         return Numbers(self, within, added, unpacked)
 
-    def unpack(self) -> tuple[Unpacked, ...]:
+    def unpack(self) -> tuple[UnpackedLayer, ...]:
         """Return what many sets of issues share to find their distinct numbers. It takes work only when it is used."""
-        return tuple(map(Unpacked, self.layers))
+        return tuple(UnpackedLayer(one.slices) for one in self.layers)
 
 
 @dataclass(frozen=True)
@@ -90,7 +105,7 @@ class Numbers:
     column: NumberColumn
     within: BitMap
     added: Sequence[Decimal] = ()
-    unpacked: Sequence[Unpacked] | None = None
+    unpacked: Sequence[UnpackedLayer] | None = None
 
     @cached_property
     def _layers(self) -> list[tuple[Layer, BitMap]]:
@@ -177,19 +192,20 @@ class Numbers:
         ]
         for value in others:
             m = first.whole(value)
-            if m is None:
+            if m is None or m not in found:
                 strange.add(value)
-            else:
-                found.add(m)
         return len(found) + len(strange)
 
-    def _unpacked(self, layer: Layer) -> Unpacked | None:
+    def _unpacked(self, layer: Layer) -> UnpackedLayer | None:
         places = (place for place, one in enumerate(self.column.layers) if one is layer)
         return None if self.unpacked is None else self.unpacked[next(places)]
 
 
 def column_of(pages: Mapping[int, Slices]) -> NumberColumn:
-    """Return the column of pages, by the number of the page: issue num is in slot num % 256 of page num // 256."""
+    """Return the column of pages, by the number of the page: issue num is in slot num % 256 of page num // 256.
+
+    The pages may be only parsed. Raises UnreadablePage.
+    """
     layers = [
         _layer(near, pages) for near in _near({one.exponent for one in pages.values() if _is_sliced(one)})
     ]
@@ -229,35 +245,40 @@ def _near(exponents: Iterable[int]) -> list[list[int]]:
 
 
 def _layer(exponents: Sequence[int], pages: Mapping[int, Slices]) -> Layer:
-    """Return the layer of the sliced numbers of pages with these exponents."""
+    """Return the layer of the sliced numbers of pages with these exponents. Raises UnreadablePage."""
     lowest = exponents[0]
-    chunks: dict[tuple[int, int], dict[int, Slices]] = {}
+    chunks: dict[tuple[int, int], list[bytes]] = {}
     for page, one in pages.items():
         if one.exponent in exponents and _is_sliced(one):
             key, place = divmod(page, _PAGES_OF_A_CHUNK)
-            chunks.setdefault((key, one.exponent), {})[place] = one
+            chunks.setdefault((key, one.exponent), [b""] * _PAGES_OF_A_CHUNK)[place] = one.bits
     present: dict[int, int] = {}
     negative: dict[int, int] = {}
     slices: list[dict[int, int]] = []
     for (key, exponent), some in chunks.items():
-        width = max(len(one.magnitudes) for one in some.values())
-        bits = [
-            _together({at: one.magnitudes[place] for at, one in some.items() if place < len(one.magnitudes)})
-            for place in range(width)
-        ]
+        there, below, *bits = _side_by_side(some)
+        if reduce(or_, bits, below) & ~there:
+            raise UnreadablePage(ABSENT)
         for _ in range(exponent - lowest):
             bits = _tenfold(bits)
-        present[key] = present.get(key, 0) | _together({at: one.present for at, one in some.items()})
-        negative[key] = negative.get(key, 0) | _together({at: one.negative for at, one in some.items()})
+        present[key] = present.get(key, 0) | there
+        negative[key] = negative.get(key, 0) | below
         slices += [{} for _ in range(len(slices), len(bits))]
         for place, of_a_chunk in enumerate(bits):
             slices[place][key] = slices[place].get(key, 0) | of_a_chunk
     return Layer(lowest, bitmap_of(present), bitmap_of(negative), tuple(map(bitmap_of, slices)))
 
 
-def _together(slices: Mapping[int, bytes]) -> int:
-    """Return the bits of a chunk, from the slices of its pages."""
-    return int.from_bytes(b"".join(slices.get(at, NO_BITS) for at in range(_PAGES_OF_A_CHUNK)), "little")
+def _side_by_side(pages: Sequence[bytes]) -> Iterator[int]:
+    """Return slice after slice the bits of a chunk, from the slices of its pages."""
+    longest = max(map(len, pages))
+    words = memoryview(b"".join(one.ljust(longest, b"\0") for one in pages)).cast("Q")
+    for begin in range(0, longest // _WORD, _WORDS):
+        chunk = bytearray(CHUNK_BYTES)
+        found = memoryview(chunk).cast("Q")
+        for word in range(_WORDS):
+            found[word::_WORDS] = words[begin + word :: longest // _WORD]
+        yield int.from_bytes(chunk, "little")
 
 
 def _tenfold(bits: Sequence[int]) -> list[int]:

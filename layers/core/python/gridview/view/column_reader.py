@@ -7,7 +7,7 @@ from gridview.chains.number_columns import NumberColumn, column_of
 from gridview.dynamodb.expressions import Bound, Item, Span
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
-from gridview.encoding.number_pages import SLOTS, Slices, UnreadablePage
+from gridview.encoding.number_pages import SLOTS, UnreadablePage, parsed
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -70,9 +70,7 @@ class ColumnReader:
         listed = table.read_together((), spans).spans
         for place, family in enumerate(missing):
             parts = listed[place * len(bounds) : (place + 1) * len(bounds)]
-            pages = _pages(item for part in parts for item in part)
-            column = column_of({number: slices for number, (_, slices) in pages.items()})
-            position = max((position for position, _ in pages.values()), default=0)
+            column, position = _column(item for part in parts for item in part)
             self._columns[family] = column
             self.position = max(self.position, position)
             keep(self._cache, self._partition(family), column, position, at)
@@ -81,15 +79,19 @@ class ColumnReader:
         return derived_keys.column(self._tenant, self._project, family)
 
 
-def _pages(items: Iterable[Item]) -> dict[int, tuple[int, Slices]]:
-    """Return the position and the numbers of pages. Overloaded if one cannot be read: no answer is made of a part."""
+def _column(items: Iterable[Item]) -> tuple[NumberColumn, int]:
+    """Return the column of stored pages, and their highest position.
+
+    Overloaded if a page cannot be read: no answer is made of a part.
+    """
     try:
         pages = [ColumnPage.from_item(item) for item in items]
-        return {page.number: (page.position, page.slices) for page in pages}
+        column = column_of({page.number: parsed(page.stored) for page in pages})
     except UnreadablePage as error:
         raise Overloaded(
             "Some numbers of the index cannot be read until a check repairs them. Try again later."
         ) from error
+    return column, max((page.position for page in pages), default=0)
 
 
 def _bounds(issues: int) -> list[Bound]:

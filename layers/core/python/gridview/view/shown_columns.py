@@ -13,7 +13,7 @@ from pyroaring import BitMap
 
 from gridview.chains.column_totals import ColumnTotal
 from gridview.chains.number_columns import NumberColumn, Numbers
-from gridview.chains.number_layers import Unpacked
+from gridview.chains.unpacked_layers import UnpackedLayer
 from gridview.journal.items import Totals
 from gridview.journal.replay import number_in
 from gridview.view.moves import Logged
@@ -39,7 +39,7 @@ class ShownColumn:
         return self.among(self.members)
 
     @cached_property
-    def _unpacked(self) -> tuple[Unpacked, ...]:
+    def _unpacked(self) -> tuple[UnpackedLayer, ...]:
         return self.column.unpack()
 
     def among(self, issues: BitMap) -> Numbers:
