@@ -169,6 +169,25 @@ describe('a filter relative to today and to its reader', () => {
     await page.getByRole('complementary').getByText(`${text} The job keeps “today” and “me” as of its start.`).waitFor();
   });
 
+  test('is the demo’s view “Overdue, mine”', async ({ visit, stack }) => {
+    const user = { ...ADMIN, user: 'a.macleod', role: 'viewer' } as const;
+    const { page } = await visit(user, { width: 360, height: 740 });
+    const demo = await ProjectPage.open({ page }, 'demo');
+    await page.getByRole('button', { name: 'Project list' }).click();
+    await page.getByRole('link', { name: /^Overdue, mine/ }).click();
+    await expect.poll(() => demo.view.toString()).toBe('view=v1');
+    await page.getByRole('button', { name: 'Project list' }).click();
+    const filter: Filter = {
+      and: [
+        { field: 'due', op: 'lt', value: { today: 0 } },
+        { field: 'assignee', op: 'eq', value: { me: true } },
+        { field: 'state', op: 'not_in', value: ['done', 'rejected'] },
+      ],
+    };
+    const rows = await showsWhatTheApiHas(demo, await stack.api(user), { filter, sort: [{ field: 'due', direction: 'asc', nulls: 'last' }] });
+    expect(rows.length).toBeGreaterThan(5);
+  });
+
   test('cannot be followed by a webhook if it has “me”', async ({ visit, api }) => {
     const id = await bridge(api);
     const path = { project: id };
