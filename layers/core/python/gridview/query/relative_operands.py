@@ -220,32 +220,41 @@ class ResolvedFilter(NamedTuple):
         return [*self.errors, *others]
 
 
+class FilterLimits(NamedTuple):
+    """How much of a filter is looked at: levels of `and`, `or` and `not`, and conditions. No valid filter has more."""
+
+    depth: int
+    conditions: int
+
+
 def resolve(
-    catalog: Catalog, document: Any, reference: Reference | None, depth: int, place: str = "filter"
+    catalog: Catalog, document: Any, reference: Reference | None, limits: FilterLimits
 ) -> ResolvedFilter:
     """Return the filter of a request with fixed values in place of relative operands; nothing else is checked.
 
-    `reference`: None refuses them. `depth`: levels of `and`, `or` and `not` that are looked at.
+    `reference`: None refuses them.
     """
-    resolving = _Resolving(catalog, reference)
-    fixed = resolving.node(document, place, depth)
+    resolving = _Resolving(catalog, reference, limits.conditions)
+    fixed = resolving.node(document, "filter", limits.depth)
     at = "" if reference is None else reference.at
     return ResolvedFilter(fixed, RelativeOperands(at, tuple(resolving.found)), tuple(resolving.errors))
 
 
 class _Resolving:
-    """One filter whose operands are being replaced."""
+    """One filter whose operands are being replaced, in so many `conditions` at most."""
 
-    def __init__(self, catalog: Catalog, reference: Reference | None) -> None:
+    def __init__(self, catalog: Catalog, reference: Reference | None, conditions: int) -> None:
         self.found: list[Resolved] = []
         self.errors: list[FieldError] = []
         self._catalog = catalog
         self._reference = reference
+        self._conditions = conditions
 
     def node(self, document: Any, place: str, depth: int) -> Any:
-        if not isinstance(document, dict):
+        if not isinstance(document, dict) or self._conditions <= 0:
             return document
         if "value" in document:
+            self._conditions -= 1
             name = document.get("field")
             field = self._catalog.get(name) if isinstance(name, str) else None
             return {**document, "value": self._operand(field, document["value"], f"{place}.value")}
