@@ -44,6 +44,7 @@ from gridview.query import (
     page,
     planner,
     predicates,
+    relative_operands,
     summary_request,
 )
 from gridview.schema import (
@@ -130,6 +131,8 @@ def _of_queries() -> dict[str, Value]:
         "filter.conditions": predicates.MAX_CONDITIONS,
         "filter.levels": predicates.MAX_DEPTH,
         "list.values": operators.MAX_VALUES,
+        "operands.units": relative_operands.MAX_UNITS,
+        "operands.seconds": relative_operands.MAX_SECONDS,
         "rows": grid_request.MAX_LIMIT,
         "rows.default": grid_request.GridRequest().limit,
         "rows.mb": page.MAX_PAGE_BYTES // 1_000_000,
@@ -213,6 +216,7 @@ def _of_operation() -> dict[str, Value]:
         "proof.queries": proofs.QUERIES + proofs.TRACKER_QUERIES + proofs.ENGINE_QUERIES,
         "proof.scenarios": proofs.SCENARIOS,
         "proof.tokens": proofs.TOKEN_SCENARIOS,
+        "proof.relative": proofs.RELATIVE_QUERIES,
         "proof.writers": proofs.WRITER_SCENARIOS,
         "reserve.least": next(
             most for most in range(1_000) if Settings(account_concurrency=most).reserved("live")

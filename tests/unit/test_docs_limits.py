@@ -36,6 +36,7 @@ from gridview.query import (
     page,
     planner,
     predicates,
+    relative_operands,
     saved_views,
     summary_request,
 )
@@ -95,6 +96,8 @@ LIMITS = {
     "conditions of a filter, parts of and and or": f"{predicates.MAX_CONDITIONS}",
     "levels of a filter": f"{predicates.MAX_DEPTH}",
     "values of in and not_in": f"{operators.MAX_VALUES}",
+    "units from today in either direction": f"{relative_operands.MAX_UNITS:,}",
+    "seconds from now in either direction": f"{relative_operands.MAX_SECONDS:,}",
     "fields of groups": f"{group_request.MAX_FIELDS}",
     "aggregates of groups": f"{group_request.MAX_AGGREGATES}",
     "bounds of ranges of numbers (bins)": f"{group_request.MAX_BINS}",

@@ -19,7 +19,7 @@ from devtools.local import engine as engines
 from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.forks import forked
-from devtools.proof.oracle import following, imports, tokens, writers
+from devtools.proof.oracle import following, imports, relative, tokens, writers
 from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
 from devtools.proof.oracle.limits import LIMITS
 from gridview.dynamodb.table import Table
@@ -36,6 +36,7 @@ SCENARIOS: dict[str, Callable[[int], tuple[Asked, Counter[str]]]] = {
     "tokens": tokens.play,
     "imports": imports.play,
     "changes": following.play,
+    "relative": relative.play,
 }
 """The modes in which a question is put in a scenario, and its answer has to be exact."""
 
@@ -97,6 +98,8 @@ With --tokens, the index lacks some writes, and queries carry their tokens: answ
 with its cache, gets query after query while other code writes and folds the journal.
 With --imports, the index lacks new issues, and there are no tokens: answers have to be exact.
 With --changes, answers have to match the writes that their cursor of the changes counts.
+With --relative, filters have `today`, `now` and `me`, and the clock moves between the requests of a question, often
+over midnight.
 """
 
 
@@ -127,6 +130,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--changes",
         action="store_true",
         help="compare answers with their cursor of the changes, while others write (in memory)",
+    )
+    parser.add_argument(
+        "--relative",
+        action="store_true",
+        help="query with relative operands, while the clock moves over midnight (in memory)",
     )
     add_jobs(parser)
 

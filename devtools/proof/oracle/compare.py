@@ -25,6 +25,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.values import parse_datetime
 from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
+from gridview.query.references import Reference
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
@@ -41,6 +42,8 @@ _TITANIUM_EVERY, _TITANIUM_AT = 25, 24
 """How often the tracker takes the place of a generated project, and first when."""
 _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
 DATA = ("both", "generated", "titanium")
+_TEXTS = ("name", "state", *world.WRITERS)
+"""The built-in fields whose values are texts."""
 
 
 class Difference(AssertionError):
@@ -86,6 +89,10 @@ class Loaded:
     """Writes that answers include though the index may lack them. For later pages the cursor has them."""
     epoch: EpochCheck = CONFIRMED
     """The source of the issue numbers that have been given out."""
+    sends: Callable[[Json], Json] = lambda body: body
+    """Returns the body of a request as it is sent."""
+    refers: Callable[[], Reference | None] = lambda: None
+    """Returns what the relative operands of the next request refer to."""
 
     def context(
         self, table: Table | None = None, recent: Recent | None = None, feed: Cursors | None = None
@@ -115,16 +122,19 @@ def load(
         attributes.create_attribute(table, Catalogs(), actor, project_id, attribute)
     for sort in project.composites:
         composite_indexes.create_composite(table, Catalogs(), actor, project_id, {"sort": sort}, settling=0)
-    if project.composites:
+    for name in project.switched_off:
+        attributes.update_attribute(
+            table, Catalogs(), actor, project_id, name, {"indexed": False}, None, settling=0
+        )
+    if project.composites or project.switched_off:
         Worker(table, Catalogs(), lambda: 60.0, _poison, settling=0).work()
     catalog = Catalogs().get(table, tenant, project_id)
     made = []
     for num, issue in project.issues.items():
-        now = parse_datetime(project.times[num][0])
-        one = documents.new_document(
-            catalog, num, documents.parse_create(catalog, issue), user="oracle", now=now
-        )
-        made.append({**one, "updated": parse_datetime(project.times[num][1])})
+        stamps = project.stamps[num]
+        changes, now = documents.parse_create(catalog, issue), parse_datetime(stamps.created)
+        one = documents.new_document(catalog, num, changes, user=stamps.created_by, now=now)
+        made.append({**one, "updated": parse_datetime(stamps.updated), "updated_by": stamps.updated_by})
     if made:
         bulk.take_numbers(table, catalog, max(project.issues))
         with held_to(project.limits):
@@ -163,7 +173,9 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
     recent = () if "cursor" in body else loaded.recent
-    page = asking.page(loaded.context(recent=recent), {**body, "keys": True, "explain": True}).body
+    page = asking.page(
+        loaded.context(recent=recent), loaded.sends({**body, "keys": True, "explain": True}), loaded.refers()
+    ).body
     asked.count_plan(page["explain"])
     return page
 
@@ -184,10 +196,10 @@ def check_values(loaded: Loaded, page: Any, columns: list[str] | None) -> None:
     kinds = loaded.project.types
     for row in page["rows"]:
         sent = loaded.project.issues[row["num"]]
-        ours = {name: row[name] for name in ("name", "state") if name in row}
-        theirs = {name: loaded.project.value(row["num"], name) for name in ("name", "state")}
+        ours = {name: row[name] for name in _TEXTS if name in row}
+        theirs = {name: loaded.project.value(row["num"], name) for name in _TEXTS}
         same(
-            f"name and state of {row['num']}",
+            f"the texts of {row['num']}",
             ours,
             {name: one for name, one in theirs.items() if columns is None or name in columns},
         )
@@ -270,7 +282,7 @@ def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     for _ in range(_GROUP_PAGES):
         request = {**body, "cursor": cursor, "explain": True}
         recent = loaded.recent if cursor is None else ()
-        answer = asking.grouped(loaded.context(recent=recent), request).body
+        answer = asking.grouped(loaded.context(recent=recent), loaded.sends(request), loaded.refers()).body
         asked.count_plan(answer["explain"])
         groups = answered_groups(loaded, body, answer)
         same("the groups", groups, expected[compared : compared + limit])
@@ -364,7 +376,7 @@ def _expected_value(kind: str, value: Any) -> Any:
 def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
     asked_for = {**body, "explain": True}
-    answer = asking.summarized(loaded.context(), asked_for).body
+    answer = asking.summarized(loaded.context(), loaded.sends(asked_for), loaded.refers()).body
     asked.count_plan(answer.pop("explain"))
     same("the summary", answered_summary(loaded, body, answer), summary_expected(loaded, body))
     return len(answer["summaries"])
@@ -414,7 +426,7 @@ def summary_expected(loaded: Loaded, body: Json) -> Json:
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
-        found = asking.position(loaded.context(), question.num, body).body
+        found = asking.position(loaded.context(), question.num, loaded.sends(body), loaded.refers()).body
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1

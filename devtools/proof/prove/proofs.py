@@ -30,6 +30,7 @@ WRITER_SCENARIOS = 1_000
 TOKEN_SCENARIOS = 2_200
 IMPORT_SCENARIOS = 1_000
 CHANGES_SCENARIOS = 500
+RELATIVE_QUERIES = 4_000
 MILLION = 1_000_000
 
 
@@ -342,6 +343,11 @@ PROOFS: tuple[Proof, ...] = (
         "oracle with cursors of the changes",
         f"{CHANGES_SCENARIOS:,} answers, while users edit, count exactly the writes before their cursor of the changes",
         partial(ask_in_scenarios, "changes", CHANGES_SCENARIOS),
+    ),
+    Proof(
+        "oracle with relative operands",
+        f"{RELATIVE_QUERIES:,} queries with today, now and me have SQLite's answers, on walks over midnight in any time zone",
+        partial(ask_in_scenarios, "relative", RELATIVE_QUERIES),
     ),
     Proof(
         "oracle after imports",

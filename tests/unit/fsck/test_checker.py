@@ -483,7 +483,7 @@ def test_an_issue_costs_one_query_and_a_family_two_and_its_blocks(table: MemoryT
     assert counts["batch_get_item", "table"] == families + alone
     # The counter twice, and the journal's head: with the definitions at each step, and to check the journal.
     # And for each total the total, and the head before and after its column was read.
-    assert counts["get_item", "table"] == 2 + 6 + 1 + 3 * columns
+    assert counts["get_item", "table"] == 2 + 7 + 1 + 3 * columns
 
 
 def test_there_is_no_check_of_a_project_that_never_was(table: MemoryTable) -> None:

@@ -47,8 +47,15 @@ FILTER: dict[str, Any] = {
         {"field": "moment", "op": "between", "value": ["2023-05-01T12:00:00Z", "2024-05-01T12:00:00Z"]},
         {"field": "num", "op": "gte", "value": 1},
         {"field": "owner", "op": "is_empty"},
+        {"field": "owner", "op": "in", "value": ["ann", {"me": True}]},
+        {
+            "field": "moment",
+            "op": "gte",
+            "value": {"today": -9, "unit": "week", "start": True, "timezone": "Europe/London"},
+        },
     ]
 }
+RECENT = {"field": "moment", "op": "between", "value": [{"now": -3600}, "2024-05-01T12:00:00Z"]}
 SORT = [{"field": "day", "direction": "desc", "nulls": "first"}, {"field": "num"}]
 ISSUE = {"name": "Paint", "state": "open", "fields": nasty.VALUES}
 LOOK: dict[str, Any] = {
@@ -145,6 +152,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "explain": True,
         },
         {"cursor": None, "filter": None},
+        {"filter": RECENT},
     ],
     "groups": [
         {

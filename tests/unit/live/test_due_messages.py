@@ -42,7 +42,7 @@ def messages(
     webhook = Webhook.from_item(stored("w1", view=view, events=("enter", "leave", "update")))
     changes = tuple(Change(num, 2, "update", "ann", NOW, None, {}, NOW) for num in (11, 12, 13))
     page = FeedPage(changes, END, reset, catalog_of(table), FOLLOWING, ended=False, overdue=(8,))
-    rows = view.rows(page.catalog).fingerprint
+    rows = view.rows(page.catalog, NOW).fingerprint
     monkeypatch.setattr(due_messages, "moves_of", lambda *_: list(verdicts))
     return messages_on(table, webhook, Outbox(START, NOW, missed=missed, rows=rows), page)
 

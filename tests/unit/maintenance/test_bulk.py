@@ -32,6 +32,7 @@ from gridview.maintenance.bulk_request import parse_delete, parse_update
 from gridview.maintenance.job_line import MOST_FAILURES, LineWorker
 from gridview.maintenance.job_worker import due_jobs
 from gridview.query import executor
+from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import Change, to_items
 from gridview.schema.jobs import Hint, Turn
@@ -101,7 +102,7 @@ def now(table: Table) -> Catalog:
 
 def start(table: Table, body: dict[str, Any], actor: Actor = BEN, change: UUID = CHANGE) -> str:
     kind, parsed = (JobKind.UPDATE, parse_update) if "set" in body else (JobKind.DELETE, parse_delete)
-    asked = parsed(now(table), body, ()).to_stored()
+    asked = parsed(now(table), body, (), Reference.of(actor.user)).to_stored()
     job: str = jobs.start(table, actor, PROJECT, kind, asked, change)["id"]
     return job
 

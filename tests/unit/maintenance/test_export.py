@@ -31,6 +31,7 @@ from gridview.maintenance.export_request import parse_export
 from gridview.maintenance.job_line import LineWorker
 from gridview.maintenance.job_worker import due_jobs
 from gridview.query import executor
+from gridview.query.references import Reference
 from gridview.schema.catalog import HISTORY, Catalog
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
@@ -115,7 +116,7 @@ def now(table: Table) -> Catalog:
 
 def begin(world: World, recent: Any = (), form: str = "csv", **query: Any) -> str:
     body = {"query": {"columns": COLUMNS, **query}, "format": form}
-    asked = parse_export(now(world.table), body, recent, lambda _: {}).to_stored()
+    asked = parse_export(now(world.table), body, recent, lambda _: {}, Reference.of(BEN.user)).to_stored()
     job: str = jobs.start(world.table, BEN, PROJECT, JobKind.EXPORT, asked, CHANGE)["id"]
     return job
 

@@ -16,6 +16,7 @@ from gridview.commands import jobs, reads
 from gridview.commands.actor import Role
 from gridview.commands.idempotency import Transact, at_once
 from gridview.encoding.consistency import Recent
+from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
@@ -86,11 +87,11 @@ def export(request: CommandRequest) -> Response:
 
     table, actor = request.container.table, request.actor
 
-    def parsed(catalog: Catalog, body: Any, recent: Recent) -> ExportOrder:
+    def parsed(catalog: Catalog, body: Any, recent: Recent, reference: Reference) -> ExportOrder:
         def view(num: int) -> Mapping[str, Any]:
             return saved_views.view_json(catalog, views.get_view(table, catalog, actor, num))
 
-        return parse_export(catalog, body, recent, view)
+        return parse_export(catalog, body, recent, view, reference)
 
     return _begun(request, JobKind.EXPORT, parsed)
 
@@ -119,15 +120,15 @@ class _Asked(Protocol):
 
 
 def _begun(
-    request: CommandRequest, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], _Asked]
+    request: CommandRequest, kind: JobKind, parsed: Callable[[Catalog, Any, Recent, Reference], _Asked]
 ) -> Response:
     """202 with a new job, of which the workers get a hint; with an Idempotency-Key it is made once."""
     table, actor, project = request.container.table, request.actor, request.path["project"]
-    body, carried = request.body(), recent(request)
+    body, carried, reference = request.body(), recent(request), Reference.of(actor.user)
 
     def start(transact: Transact = at_once) -> dict[str, Any]:
         def started(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-            asked = parsed(catalog, body, carried).to_stored()
+            asked = parsed(catalog, body, carried, reference).to_stored()
             epoch.confirm(table)
             return jobs.start(table, actor, project, kind, asked, request.change, transact)
 

@@ -17,6 +17,7 @@ from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Transact, at_once
 from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
+from gridview.query.references import Reference
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -41,10 +42,11 @@ def create_view(request: CommandRequest) -> Response:
     from gridview.query import saved_views
 
     table, actor, body = request.container.table, request.actor, request.body()
+    reference = Reference.of(actor.user)
 
     def create(transact: Transact = at_once) -> dict[str, Any]:
         def stored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-            change = saved_views.parse_create(catalog, body)
+            change = saved_views.parse_create(catalog, body, reference)
             ready = partial(saved_views.ready, catalog)
             return views.create_view(table, catalog, actor, change, ready, transact=transact, epoch=epoch)
 
@@ -69,9 +71,10 @@ def update_view(request: CommandRequest) -> Response:
     from gridview.query import saved_views
 
     table, body, expected, num = request.container.table, request.body(), request.expected(), _view(request)
+    reference = Reference.of(request.actor.user)
 
     def changed(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        change = saved_views.parse_patch(catalog, body)
+        change = saved_views.parse_patch(catalog, body, reference)
         ready, to_json = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
         context = WriteContext(table, catalog, request.actor, epoch=epoch)
         beside = _notices_beside(table, catalog)

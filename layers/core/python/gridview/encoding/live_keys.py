@@ -51,13 +51,14 @@ def parse_outbox(partition_key: str) -> tuple[str, str, str]:
     return tenant_id, project_id, webhook_id
 
 
-def delivery(number: int, place: int, *, reset: bool = False) -> str:
+def delivery(number: int, place: int, mark: str = "") -> str:
     """Return the sort key of the delivery of the change at a place of a journal item:
     `delivery.000000000057.000001`. The feed's order.
 
-    The key of a reset is before the change that follows the place: `delivery.000000000057.000001r`.
+    The key of a reset is before the change that follows the place: `delivery.000000000057.000001r`. Its `mark` has
+    `r`, and the fingerprint of rows that depend on the day.
     """
-    return f"{_DELIVERY}{journal_item(number)}.{place:0{_PLACE_DIGITS}}{'r' if reset else ''}"
+    return f"{_DELIVERY}{journal_item(number)}.{place:0{_PLACE_DIGITS}}{mark}"
 
 
 def retry(due: str, sort_key: str) -> str:

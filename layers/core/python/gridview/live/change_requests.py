@@ -1,19 +1,22 @@
 """The requests of clients that follow the changes of a project. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field as ModelField
 from pydantic import ValidationInfo, field_validator
 
-from gridview.live.followed_rows import FollowedRows
+from gridview.live.followed_rows import FollowedRows, followable
 from gridview.query.grid_request import (
     FilterDocument,
+    ParsedFilter,
+    SortKey,
     SortKeys,
     from_parameters,
     order_keys,
     parse_with_filter,
 )
+from gridview.query.references import Reference
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.support.validation import RequestModel, as_integers
@@ -67,22 +70,30 @@ class AskedChanges(NamedTuple):
     rows: FollowedRows | None
 
 
-def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedChanges:
-    """Return the request over the project's fields. InvalidRequest, IndexNotReady, QueryTooExpensive."""
+def resolve_changes(catalog: Catalog, parameters: Mapping[str, str], reference: Reference) -> AskedChanges:
+    """Return the request over the project's fields, its filter resolved for a reference.
+
+    InvalidRequest, UnfollowableFilter, IndexNotReady, QueryTooExpensive.
+    """
     body = {**from_parameters(parameters), **as_integers(parameters, "wait")}
-    request, only = parse_with_filter(ChangesRequest, catalog, body)
-    asks = bool(request.sort) or only is not None
+    request, found = parse_with_filter(ChangesRequest, catalog, body, reference)
+    asks = bool(request.sort) or found.only is not None
     return AskedChanges(
         request.since,
         request.wait,
         None if request.view is None else ids.view_number(request.view),
-        FollowedRows(order_keys(catalog, request.sort), only) if asks else None,
+        _followed(catalog, request.sort, found) if asks else None,
     )
 
 
-def rows_of(catalog: Catalog, query: Mapping[str, Any]) -> FollowedRows:
-    """Return the rows of a query with a sort and a filter, as a view has it. InvalidRequest, IndexNotReady,
-    QueryTooExpensive.
+def rows_of(catalog: Catalog, query: Mapping[str, Any], reference: Reference | None = None) -> FollowedRows:
+    """Return the rows of a query with a sort and a filter, as a view has it, resolved for a reference.
+
+    InvalidRequest, UnfollowableFilter, IndexNotReady, QueryTooExpensive.
     """
-    request, only = parse_with_filter(RowsRequest, catalog, query)
-    return FollowedRows(order_keys(catalog, request.sort), only)
+    request, found = parse_with_filter(RowsRequest, catalog, query, reference)
+    return _followed(catalog, request.sort, found)
+
+
+def _followed(catalog: Catalog, sort: Sequence[SortKey], found: ParsedFilter) -> FollowedRows:
+    return FollowedRows(order_keys(catalog, sort), found.only, followable(found.operands))

@@ -128,6 +128,9 @@ def client_events(
     """Return the events of a page that was read at the position of a cursor, at the cost of `moves_of`."""
     followed = "" if rows is None else rows.fingerprint
     restarts = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
+    if rows is not None and cursor.rows is None:
+        # The client has rows of an answer at the cursor's instant, which may have been of another day.
+        restarts = restarts or rows.began_after(cursor.position.since)
     ahead = {} if restarts else cursor.still_ahead(clock.seconds())
     builder = _EventBuilder(page, restarts or page.reset, cursor.position, most_bytes, ahead)
     builder.build(None if rows is None else moves_of(table, page.catalog, rows, page.events))

@@ -40,6 +40,7 @@ from gridview.support.errors import (
     NotFound,
     Overloaded,
     QueryTooExpensive,
+    UnfollowableFilter,
 )
 
 IDLE: Final = 300.0
@@ -53,8 +54,16 @@ _HIDDEN = 3_600.0
 at before that.
 """
 
+_SHORTEST = 1.0
+"""Seconds until the next look at least, at the end of a day."""
+
 _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
+
+
+def _until(outdated: float | None) -> float:
+    """Return the seconds until the next look if no hint comes: until the rows become others, but `IDLE` at most."""
+    return IDLE if outdated is None else min(max(outdated - clock.seconds(), _SHORTEST), IDLE)
 
 
 class Delivered(NamedTuple):
@@ -237,7 +246,7 @@ class _Turn:
             due = messages_on(self._means.table, attempts.webhook, self._outbox, page)
         except IndexNotReady:
             return _BUILDING
-        except (Conflict, InvalidRequest, QueryTooExpensive) as error:
+        except (Conflict, InvalidRequest, QueryTooExpensive, UnfollowableFilter) as error:
             why = f"The webhook cannot follow the rows of its view. {error.detail}"
             return None if self._disabled(attempts.webhook, why) else 0.0
         self._outbox = due.outbox
@@ -245,7 +254,7 @@ class _Turn:
             return None
         page = due.page
         if page.ended and not page.overdue and self._outbox.position == page.position:
-            return _MISSING if page.held else IDLE
+            return _MISSING if page.held else _until(due.outdated)
         return 0.0
 
     def _page_delivered(self, attempts: DeliveryAttempts, due: DueMessages) -> bool:

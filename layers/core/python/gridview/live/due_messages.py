@@ -42,12 +42,14 @@ class DueMessages(NamedTuple):
     """The messages of a result page of the feed.
 
     `outbox`: the outbox as the page shows it. `page` ends before the first change whose row cannot be judged
-    yet.
+    yet. `outdated`: when the rows of the view become others, because it is another day then (seconds since 1970);
+    None: never.
     """
 
     outbox: Outbox
     page: FeedPage
     messages: list[WebhookMessage]
+    outdated: float | None = None
 
 
 def retries_of(store: OutboxStore, webhook: Webhook, limit: int) -> Retries:
@@ -94,18 +96,23 @@ def read_page(
 def messages_on(table: Table, webhook: Webhook, outbox: Outbox, page: FeedPage) -> DueMessages:
     """Return the messages of a page's changes. Reads: none without a view, else as for `moves_of`.
 
-    IndexNotReady, QueryTooExpensive, InvalidRequest and Conflict of the frozen view.
+    A view's rows are those of the present day. If they were others, there is a reset first.
+
+    IndexNotReady, QueryTooExpensive, UnfollowableFilter, InvalidRequest and Conflict of the frozen view.
     """
     if webhook.view is None:
         return DueMessages(outbox, page, list(_messages(webhook, outbox, page, None)))
-    rows = webhook.view.rows(page.catalog)
+    rows = webhook.view.rows(page.catalog, clock.stored(clock.seconds()))
     others = outbox.rows not in ("", rows.fingerprint)
     outbox = replace(outbox, rows=rows.fingerprint, missed=outbox.missed or others)
     verdicts = moves_of(table, page.catalog, rows, page.events)
     if Unjudged.YET in verdicts:
         count = verdicts.index(Unjudged.YET)
         page, verdicts = _cut(page, count, outbox), verdicts[:count]
-    return DueMessages(outbox, page, list(_messages(webhook, outbox, page, verdicts)))
+    # A project where nothing changes has a reset at each midnight, all at one place of the feed.
+    day = "" if rows.valid is None else rows.fingerprint
+    outdated = None if rows.valid is None else rows.valid.end
+    return DueMessages(outbox, page, list(_messages(webhook, outbox, page, verdicts, day)), outdated)
 
 
 def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
@@ -122,14 +129,14 @@ def _cut(page: FeedPage, count: int, outbox: Outbox) -> FeedPage:
 
 
 def _messages(
-    webhook: Webhook, outbox: Outbox, page: FeedPage, verdicts: Sequence[Verdict] | None
+    webhook: Webhook, outbox: Outbox, page: FeedPage, verdicts: Sequence[Verdict] | None, day: str = ""
 ) -> Iterator[WebhookMessage]:
     """Return the messages of a page; `verdicts`: the effect of each change on the rows of the view, None if
-    it follows all issues.
+    it follows all issues. `day`: the fingerprint of rows that depend on the day.
     """
     number, place, *_ = outbox.position
     if page.reset or outbox.missed:
-        yield WebhookMessage(Delivery(number, place, RESET, clock.now()), None)
+        yield WebhookMessage(Delivery(number, place, RESET, clock.now(), day=day), None)
     judged = [None] * len(page.events) if verdicts is None else verdicts
     for change, end, verdict in zip(page.events, page.ends, judged, strict=True):
         if verdict is Unjudged.FOREVER:

@@ -8,9 +8,11 @@ from gridview.encoding.json_codec import dumps
 from gridview.query.grid_request import parts_of
 from gridview.query.page import judged
 from gridview.query.predicates import Filter
+from gridview.query.relative_operands import RelativeOperands, Validity
 from gridview.query.row_keys import row_key
 from gridview.query.sort_order import Keys, place_of
 from gridview.schema.fields import Field
+from gridview.support.errors import UnfollowableFilter
 
 IssueImage = Mapping[str, Any]
 """An issue as of one version, in the form of a document: the values of the fields that decide."""
@@ -29,10 +31,15 @@ class RowMove(NamedTuple):
 
 
 class FollowedRows(NamedTuple):
-    """Rows in an order. `only`: the filter that they pass."""
+    """Rows in an order. `only`: the filter that they pass. `valid`: the time in which it has its values; None: always."""
 
     keys: Keys
     only: Filter | None
+    valid: Validity | None = None
+
+    def began_after(self, seconds: float) -> bool:
+        """Whether the filter had other values at an instant (seconds since 1970) before its present ones."""
+        return self.valid is not None and seconds < self.valid.begin
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -64,3 +71,12 @@ class FollowedRows(NamedTuple):
         if image is None or (self.only is not None and not self.only.matches(image)):
             return None
         return row_key(self.keys, place_of(self.keys, image))
+
+
+def followable(operands: RelativeOperands) -> Validity | None:
+    """Return the time in which a filter with these operands has its values; None: always. UnfollowableFilter."""
+    if operands.momentary:
+        raise UnfollowableFilter(
+            "The filter has `now`, so its rows change all the time and cannot be followed. Use `today`, or a fixed value."
+        )
+    return operands.validity()

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gridview.live.change_requests import rows_of
-from gridview.live.followed_rows import FollowedRows
+from gridview.live.followed_rows import FollowedRows, followable
+from gridview.query.references import Reference
+from gridview.query.relative_operands import resolve_stored
 from gridview.query.saved_views import query_json
 from gridview.query.stored_filters import from_stored
 from gridview.schema.catalog import Catalog
@@ -45,30 +47,49 @@ class FrozenView(NamedTuple):
         """Return the order and the filter as the API returns them, and the missing parts."""
         return query_json(catalog, {"sort": self.sort, "filter": self.filter, "named": self.named})
 
-    def rows(self, catalog: Catalog) -> FollowedRows:
-        """Return the rows that it has. Conflict if a field of its filter was deleted; IndexNotReady,
-        QueryTooExpensive of its order.
+    def rows(self, catalog: Catalog, at: str) -> FollowedRows:
+        """Return the rows that it has at an instant (stored form). Conflict if a field of its filter was deleted;
+        InvalidRequest and UnfollowableFilter of its filter; IndexNotReady, QueryTooExpensive of its order.
         """
-        only = None if self.filter is None else from_stored(catalog, self.filter)
         query, _ = self._replace(filter=None).query(catalog)
-        return rows_of(catalog, {"sort": query["sort"]})._replace(only=only)
+        rows = rows_of(catalog, {"sort": query["sort"]})
+        if self.filter is None:
+            return rows
+        try:
+            fixed, operands = resolve_stored(catalog, self.filter, Reference(at, ""))
+        except ValueError as error:
+            raise InvalidRequest(f"An operand of its filter {error}.") from None
+        if operands.personal:
+            raise InvalidRequest("Its filter has `me`, and a webhook has no user.")
+        return rows._replace(only=from_stored(catalog, fixed), valid=followable(operands))
 
 
 def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
-    """Freeze a view as it is. InvalidRequest if a field of its filter was deleted: the rest of the filter
-    would let more pass.
+    """Freeze a view as it is. UnfollowableFilter. InvalidRequest if its filter has `me`: a webhook has no user.
+    InvalidRequest if a field of its filter was deleted: the rest of the filter would let more pass.
     """
     look = view.look
     made = FrozenView(view.num, view.name, look["sort"], look["filter"], look["named"], at, by)
-    try:
-        if made.filter is not None:
-            from_stored(catalog, made.filter)
-    except Conflict:
-        message = "has a filter by a deleted field: save the view with another filter, or choose another view"
-        raise InvalidRequest(
-            "The request is not valid. Fix what `errors` lists.", [FieldError("view", message)]
-        ) from None
+    if made.filter is not None:
+        _check(catalog, made.filter, at)
     return made
+
+
+def _check(catalog: Catalog, stored: list[Any], at: str) -> None:
+    try:
+        fixed, operands = resolve_stored(catalog, stored, Reference(at, ""))
+        from_stored(catalog, fixed)
+    except Conflict:
+        wrong = "has a filter by a deleted field"
+    except ValueError as error:
+        wrong = f"has a filter with an operand that {error}"
+    else:
+        followable(operands)
+        if not operands.personal:
+            return
+        wrong = "has a filter with `me`, and a webhook has no user"
+    message = f"{wrong}: save the view with another filter, or choose another view"
+    raise InvalidRequest("The request is not valid. Fix what `errors` lists.", [FieldError("view", message)])
 
 
 def columns_of(view: View) -> tuple[str, ...] | None:

@@ -180,7 +180,8 @@ class Delivery:
 
     Its place in the feed is after its version. `choice` is the webhook's choice of rows by which it was
     judged. Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was
-    first tried, or replayed; the next attempt is `due`.
+    first tried, or replayed; the next attempt is `due`. `day`: for a reset, the fingerprint of
+    the rows if they depend on the day. Such resets may follow each other at one place.
     """
 
     number: int
@@ -197,21 +198,27 @@ class Delivery:
     last: str = ""
     due: str = ""
     reply: Reply = field(default_factory=Reply)
+    day: str = ""
 
     @property
     def id(self) -> str:
         """By which the API names it."""
-        return f"{self.number}_{self.place}{'r' if self.event == RESET else ''}"
+        return f"{self.number}_{self.place}{self._mark}"
 
     @property
     def sort_key(self) -> str:
         """The sort key of its item."""
-        return live_keys.delivery(self.number, self.place, reset=self.event == RESET)
+        return live_keys.delivery(self.number, self.place, self._mark)
+
+    @property
+    def _mark(self) -> str:
+        return f"r{self.day}" if self.event == RESET else ""
 
     def message_id(self, webhook: str) -> str:
         """Return the id of its message, the same at each attempt."""
-        name = f"{RESET}_{self.number}_{self.place}" if self.num is None else f"{self.num}_{self.version}"
-        return f"{webhook}_{name}"
+        if self.num is not None:
+            return f"{webhook}_{self.num}_{self.version}"
+        return "_".join((webhook, RESET, str(self.number), str(self.place), *filter(None, (self.day,))))
 
     def tried(self, reply: Reply, began: str, draw: float) -> Self:
         """Return the same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
@@ -246,6 +253,7 @@ class Delivery:
             "num": self.num,
             "version": self.version,
             "row": None if self.row is None else [*self.row],
+            "day": self.day,
             "choice": self.choice,
             "status": self.status,
             "attempts": self.attempts,
@@ -284,6 +292,7 @@ class Delivery:
             item["last"],
             item["due"],
             Reply(item["response_status"], item["response_body"], item["failure"]),
+            item["day"],
         )
 
     def to_json(self, webhook: str) -> dict[str, Any]:
@@ -312,4 +321,5 @@ def _expiry(delivery: Delivery) -> int:
 def sort_key_of(delivery_id: str) -> str:
     """Return the sort key of the delivery that the API names so."""
     number, _, place = delivery_id.partition("_")
-    return live_keys.delivery(int(number), int(place.removesuffix("r")), reset=place.endswith("r"))
+    digits, mark, day = place.partition("r")
+    return live_keys.delivery(int(number), int(digits), mark + day)

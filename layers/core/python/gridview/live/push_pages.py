@@ -37,7 +37,8 @@ class PushPage(NamedTuple):
     """The changes after a cursor: events, their token, the cursor after them, and its journal number.
 
     `passed`: how many numbers or places it passed. `ended`: the feed ends there. `more`: the feed continues
-    at once. If neither is true, it waits for a number.
+    at once. If neither is true, it waits for a number. `outdated`: when the rows become others (seconds since
+    1970), because it is another day then; None: never.
     """
 
     items: tuple[Mapping[str, Any], ...]
@@ -47,6 +48,7 @@ class PushPage(NamedTuple):
     passed: int
     ended: bool
     more: bool
+    outdated: float | None = None
 
     def is_all(self, upto: int | None) -> bool:
         """Return whether the feed ends there, after the number `upto` if there is one."""
@@ -112,7 +114,8 @@ class PushPages:
         """Return the outcome for each of these subscriptions. Begins nothing after the instant `until`."""
         asked = [_asked(*one) for one in listeners]
         askers = dict(zip(asked, listeners, strict=True))
-        rows = self._once(askers, until, lambda one: self._rows(catalog, *askers[one]))
+        at = clock.stored(clock.seconds())
+        rows = self._once(askers, until, lambda one: self._rows(catalog, *askers[one], at))
         cursors = self._once(
             (one.at for _, one in listeners), until, lambda at: FeedCursor.opened(at, self.cursors, catalog)
         )
@@ -155,8 +158,8 @@ class PushPages:
         distinct = list(dict.fromkeys(wanted))
         return dict(zip(distinct, in_threads(tried, distinct, self.at_once), strict=True))
 
-    def _rows(self, catalog: Catalog, socket: Socket, subscription: Subscription) -> _Rows:
-        return _Rows(asked_rows(self.table, catalog, socket.actor, subscription.rows))
+    def _rows(self, catalog: Catalog, socket: Socket, subscription: Subscription, at: str) -> _Rows:
+        return _Rows(asked_rows(self.table, catalog, socket.actor, subscription.rows, at))
 
     def _feed(self, catalog: Catalog, position: FeedPosition, *, consistent: bool) -> FeedPage:
         return live_changes.feed_page(self.table, self.catalogs, catalog, position, consistent=consistent)
@@ -176,9 +179,11 @@ class PushPages:
             number - cursor.position.number or found.cursor.position.place - cursor.position.place,
             ended=found.ended and not found.held,
             more=not found.ended,
+            outdated=None if rows is None or rows.valid is None else rows.valid.end,
         )
 
 
 def _asked(socket: Socket, subscription: Subscription) -> tuple[str, str]:
-    """Subscriptions for which this is the same mean the same rows. A view may be a user's own."""
-    return dumps(subscription.rows).decode(), socket.user if "view" in subscription.rows else ""
+    """Subscriptions for which this is the same mean the same rows. A view may be a user's own, and so is `me`."""
+    rows = dumps(subscription.rows).decode()
+    return rows, socket.user if "view" in subscription.rows or '"me"' in rows else ""

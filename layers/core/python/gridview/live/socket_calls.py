@@ -22,7 +22,7 @@ from gridview.live.known_owners import KnownOwners
 from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, next_announcement, people_json
 from gridview.live.push_pages import PushPages
 from gridview.live.push_shares import AT_ONCE, BATCH_SECONDS, Share, shared_out
-from gridview.live.pushes import Pushes
+from gridview.live.pushes import Pushes, PushOutcome
 from gridview.live.seats import Seat
 from gridview.live.socket_messages import (
     LookAt,
@@ -131,7 +131,7 @@ class SocketCalls:
         """
         whole = Share(AT_ONCE, self.deadline, BATCH_SECONDS)
         outcomes = shared_out(
-            list(wakes), whole, lambda owner, share: self._pushed(owner, wakes[owner], share)
+            list(wakes), whole, lambda owner, share: self._pushed(owner, wakes[owner], share).complete
         )
         return [owner for owner, is_done in outcomes.items() if not is_done]
 
@@ -168,10 +168,10 @@ class SocketCalls:
         notes = dict(store.owed(self.owners, _OWED_AT_ONCE))
 
         def settled(owner: Owner, share: Share) -> bool:
-            is_done = self._pushed(owner, Wake(), share, owes=False)
-            if is_done:
-                store.settle(self.owners, owner, notes[owner])
-            return is_done
+            reached = self._pushed(owner, Wake(), share, owes=False)
+            if reached.complete:
+                store.settle(self.owners, owner, notes[owner], reached.outdated)
+            return reached.complete
 
         return sum(shared_out(list(notes), Share(AT_ONCE, self.deadline), settled).values())
 
@@ -189,8 +189,8 @@ class SocketCalls:
 
         return sum(in_threads(ended, store.ending(self.owners, _ENDED_AT_ONCE), AT_ONCE))
 
-    def _pushed(self, owner: Owner, wake: Wake, share: Share, *, owes: bool = True) -> bool:
-        """Send a project's sockets the changes that they lack. False: some are not sent, and (unless it
+    def _pushed(self, owner: Owner, wake: Wake, share: Share, *, owes: bool = True) -> PushOutcome:
+        """Send a project's sockets the changes that they lack. Not complete: some are not sent, and (unless it
         `owes`) that is not noted.
         """
         try:
@@ -208,16 +208,16 @@ class SocketCalls:
                     reached = self._pushes(share).push(listeners, upto=wake.upto)
                 except NotFound:
                     self._end(owner, dict.fromkeys(sockets.keys() - over.keys(), "project"))
-                    return True
+                    return PushOutcome(complete=True)
                 self._forget(owner, reached.gone)
         except Overloaded:
-            is_late, is_complete = True, False
-        else:
-            is_late, is_complete = reached.late, reached.complete
-        if is_late and owes:
+            reached = PushOutcome(complete=False, late=True)
+        if reached.late and owes:
             self._owe(owner)
-            return True
-        return is_complete
+            return PushOutcome(complete=True)
+        if reached.renewed and owes and reached.outdated is not None:
+            store.owe_at(self.owners, owner, reached.outdated)  # a view may have `today` only now
+        return reached
 
     def _owe(self, owner: Owner) -> None:
         self.count("Late")
@@ -268,6 +268,8 @@ class SocketCalls:
         self._forget(owner, reached.gone)
         if not reached.complete:
             self._owe(owner)
+        elif reached.outdated is not None:
+            store.owe_at(self.owners, owner, reached.outdated)
 
     def _look(self, owner: Owner, socket: Socket, num: int | None) -> None:
         if is_too_soon(socket, clock.seconds()):

@@ -275,28 +275,54 @@ def ending(owners: Table, most: int) -> Iterator[tuple[str, Owner]]:
 
 def owe(owners: Table, owner: Owner) -> None:
     """Note that a project's sockets are owed changes: 3 write units."""
-    now = clock.seconds()
-    owners.put(
-        {
-            keys.PK: live_keys.owed_pushes(*owner),
-            keys.SK: live_keys.OWED,
-            keys.SORT: clock.stored(now),
-            keys.TTL_ATTRIBUTE: expiry(now),
-        }
+    owners.put(_note(owner, clock.seconds()))
+
+
+def owe_at(owners: Table, owner: Owner, at: float) -> None:
+    """Note that a project's sockets are owed a look at an instant (seconds since 1970), when their rows become others.
+
+    3 write units, 2 if they are owed one before.
+
+    A note that is due already is renewed, because the push that settles it may not have listed the new subscription.
+    """
+    later = Condition(
+        "attribute_not_exists(#sort) OR #sort > :at", {"#sort": keys.SORT}, {":at": clock.stored(at)}
     )
+    try:
+        owners.put(_note(owner, at), later)
+    except ConditionFailed:
+        now = clock.seconds()
+        due = Condition("#sort <= :now", {"#sort": keys.SORT}, {":now": clock.stored(now)})
+        with suppress(ConditionFailed):
+            owners.put(_note(owner, now), due)
 
 
 def owed(owners: Table, most: int) -> list[tuple[Owner, str]]:
-    """Projects whose sockets are owed changes, and since when, oldest first: half a read unit for each 4 KB."""
-    found = owners.query(live_keys.OWED, index=True, limit=most).items
+    """Projects whose sockets are owed changes by now, and since when, oldest first: half a read unit for each 4 KB."""
+    bound = Bound("<=", clock.stored(clock.seconds()))
+    found = owners.query(live_keys.OWED, index=True, bound=bound, limit=most).items
     return [(Owner(*live_keys.parse_owed_pushes(item[keys.PK])), item[keys.SORT]) for item in found]
 
 
-def settle(owners: Table, owner: Owner, since: str) -> None:
-    """Remove the note of this instant: 2 write units. A newer one stays."""
+def settle(owners: Table, owner: Owner, since: str, again: float | None = None) -> None:
+    """Remove the note of this instant, or note that the sockets are owed a look `again` (seconds since 1970): 2 to 4
+    write units. A newer note stays.
+    """
     as_seen = Condition("#sort = :since", {"#sort": keys.SORT}, {":since": since})
     with suppress(ConditionFailed):
-        owners.delete(live_keys.owed_pushes(*owner), live_keys.OWED, as_seen)
+        if again is None:
+            owners.delete(live_keys.owed_pushes(*owner), live_keys.OWED, as_seen)
+        else:
+            owners.put(_note(owner, again), as_seen)
+
+
+def _note(owner: Owner, due: float) -> dict[str, Any]:
+    return {
+        keys.PK: live_keys.owed_pushes(*owner),
+        keys.SK: live_keys.OWED,
+        keys.SORT: clock.stored(due),
+        keys.TTL_ATTRIBUTE: expiry(due),
+    }
 
 
 def _of_project(table: Table, owner: Owner) -> Iterator[dict[str, Any]]:

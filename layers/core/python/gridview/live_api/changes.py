@@ -14,6 +14,7 @@ from gridview.live.change_requests import AskedChanges, resolve_changes
 from gridview.live.followed_rows import FollowedRows
 from gridview.live.tickets import TICKET_SECONDS, TICKETS, Ticket
 from gridview.live_api.container import LiveContainer, LiveRequest
+from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
@@ -24,6 +25,7 @@ from gridview.support.errors import (
     InvalidRequest,
     QueryTooExpensive,
     TooManyPolls,
+    UnfollowableFilter,
 )
 
 _MARGIN = 4.0
@@ -39,7 +41,7 @@ endpoints = Endpoints[LiveContainer]("Changes", "live")
     parameters="ChangesRequest",
     answer="ChangePage",
     gives=(Gives.TOKEN_OF_CHANGES,),
-    problems=(CursorExpired, TooManyPolls, IndexBuilding, QueryTooExpensive),
+    problems=(CursorExpired, TooManyPolls, IndexBuilding, QueryTooExpensive, UnfollowableFilter),
 )
 def changes(request: LiveRequest) -> Response:
     """Return the changes after a cursor, with the token of the versions in them. An answer that is empty too
@@ -96,13 +98,14 @@ def _resolved(request: LiveRequest) -> tuple[Catalog, AskedChanges, FollowedRows
     or by a saved view.
     """
     own, actor, project = request.container, request.actor, request.path["project"]
+    reference = Reference.of(actor.user)
 
     def resolved(catalog: Catalog, epoch: EpochCheck) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
         epoch.confirm(own.table)
-        asked = resolve_changes(catalog, request.parameters)
+        asked = resolve_changes(catalog, request.parameters, reference)
         if asked.view is None:
             return catalog, asked, asked.rows
-        return catalog, asked, rows_of_view(own.table, catalog, actor, asked.view)
+        return catalog, asked, rows_of_view(own.table, catalog, actor, asked.view, reference)
 
     try:
         return own.catalogs.using(own.table, actor.tenant, project, resolved)

@@ -18,6 +18,7 @@ from gridview.query.grid_request import (
     resolve_row_number,
 )
 from gridview.query.predicates import Filter
+from gridview.query.references import Reference
 from gridview.query.sort_order import RowRange
 from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema import documents
@@ -118,23 +119,26 @@ class BulkOrder:
         return from_texts(self.recent)
 
 
-def parse_update(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
-    """Return the order in an `update-matching`. InvalidRequest lists all errors at once; LimitExceeded,
-    QueryTooExpensive and IndexNotReady of its rows.
+def parse_update(catalog: Catalog, body: Any, recent: Recent, reference: Reference) -> BulkOrder:
+    """Return the order in an `update-matching`, its filter resolved for a reference.
+
+    InvalidRequest lists all errors at once; LimitExceeded, QueryTooExpensive and IndexNotReady of its rows.
     """
-    return _parse(UpdateMatching, catalog, body, recent)
+    return _parse(UpdateMatching, catalog, body, recent, reference)
 
 
-def parse_delete(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
+def parse_delete(catalog: Catalog, body: Any, recent: Recent, reference: Reference) -> BulkOrder:
     """Return the order in a `delete-matching`, like `parse_update`."""
-    return _parse(DeleteMatching, catalog, body, recent)
+    return _parse(DeleteMatching, catalog, body, recent, reference)
 
 
-def _parse(model: type[DeleteMatching], catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
+def _parse(
+    model: type[DeleteMatching], catalog: Catalog, body: Any, recent: Recent, reference: Reference
+) -> BulkOrder:
     errors: list[FieldError] = []
     request, only, changes = None, None, None
     try:
-        request, only = parse_with_filter(model, catalog, body)
+        request, (only, *_) = parse_with_filter(model, catalog, body, reference)
     except InvalidRequest as error:
         errors += error.errors
     asked = body.get("set") if isinstance(body, dict) and model is UpdateMatching else None

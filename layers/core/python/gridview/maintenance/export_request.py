@@ -13,9 +13,11 @@ from gridview.query.grid_request import (
     FieldId,
     FilterDocument,
     SortKeys,
+    parse_resolved,
     resolve_row_number,
 )
-from gridview.query.predicates import Filter, parse_filter
+from gridview.query.predicates import Filter
+from gridview.query.references import Reference
 from gridview.query.sort_order import Keys
 from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema.catalog import Catalog
@@ -123,9 +125,11 @@ class ExportOrder:
         return found
 
 
-def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
-    """Parse a request. InvalidRequest lists all errors at once; NotFound; QueryTooExpensive, IndexNotReady of its
-    order.
+def parse_export(
+    catalog: Catalog, body: Any, recent: Recent, view: QueryOfView, reference: Reference
+) -> ExportOrder:
+    """Parse a request, its filter resolved for a reference. InvalidRequest lists all errors at once; NotFound;
+    QueryTooExpensive, IndexNotReady of its order.
     """
     errors: list[FieldError] = []
     request, only = None, None
@@ -134,9 +138,9 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
     except InvalidRequest as error:
         errors += error.errors
     asked = body.get("query") if isinstance(body, dict) else None
-    if isinstance(asked, dict) and asked.get("filter") is not None:
+    if isinstance(asked, dict):
         try:
-            only = parse_filter(catalog, asked["filter"])
+            only = parse_resolved(catalog, asked.get("filter"), reference).only
         except InvalidRequest as error:
             errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
     if request is None or errors:
@@ -147,8 +151,7 @@ def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView)
         saved = view(view_number(query.view))
         sort = [dict(key) for key in saved["query"]["sort"]]
         columns = saved["columns"] and [column["field"] for column in saved["columns"]]
-        of_view = saved["query"]["filter"]
-        only = None if of_view is None else parse_filter(catalog, of_view)
+        only = parse_resolved(catalog, saved["query"]["filter"], reference).only
     resolve_row_number(catalog, {"sort": sort})
     named = None if columns is None else [_key(catalog, name) for name in columns]
     if named is None and request.format == "csv":

@@ -12,6 +12,7 @@ from gridview.query.counted import Counted, Decides, always
 from gridview.query.executor import Executor
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
+from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.query.steps import Ask, Steps, ask, ask_all, record, side_by_side
 from gridview.query.trace import Facts
 from gridview.schema.catalog import Catalog
@@ -46,6 +47,7 @@ def carried_out(
     steps: Callable[[], Steps[Result]],
     *,
     explain: bool = False,
+    operands: RelativeOperands = FIXED,
     decides: Decides = always,
     shows: Callable[[Result], Iterable[Item]] | None = None,
 ) -> CarriedOut[Result]:
@@ -55,10 +57,11 @@ def carried_out(
     numbers were given out recently, it also reads whether the index has their issues. If not, they are laid over, and the
     steps begin again.
 
+    - `operands`: the relative operands that the filter was resolved from.
     - `decides`: as for `Executor`.
     - `shows`: returns the documents that a result shows; None: the result uses all documents that were read.
     - `changes_cursor` in the answer is the cursor of the feed after everything that was counted. It is null if that is unknown
-      (`query.counted`).
+      (`query.counted`), or if `operands` have other values by now: the rows of another day cannot be followed.
 
     Raises StaleDefinitions if the catalog is not current, and Overloaded if the journal lacks writes that tokens name.
     """
@@ -72,11 +75,14 @@ def carried_out(
     shown = executor.seen.shown(overlaid, lag.seconds, None if shows is None else shows(result))
     members: dict[str, Any] = {"index": beside.index(facts)}
     if context.feed is not None:
-        counted = executor.seen.counted(context.catalog, overlaid, lag.seconds)
+        outlived = operands.outlived(begun)
+        counted = None if outlived else executor.seen.counted(context.catalog, overlaid, lag.seconds)
         cursor = None if counted is None else _cursor(counted, context.catalog, begun)
         members["changes_cursor"] = None if cursor is None else cursor.sealed(context.feed, context.catalog)
     if explain:
-        members["explain"] = explanation_of(plan, beside.nodes(facts), executor.trace, context.table.meter)
+        members["explain"] = explanation_of(
+            plan, beside.nodes(facts), executor.trace, context.table.meter, operands.sentences()
+        )
     return CarriedOut(result, members, shown)
 
 

@@ -15,6 +15,7 @@ from gridview.query.grid import MAX_RESPONSE_BYTES
 from gridview.query.group_filter import GroupFilters
 from gridview.query.group_request import Group, GroupsQuery, Reached, group_json, groups_after, reached_by
 from gridview.query.summary_request import SummaryQuery, summary_json
+from gridview.query.timed_cursors import TimedCursor
 from gridview.support.errors import CursorExpired
 from gridview.view.context import ReadContext
 from gridview.view.shown_versions import Answered
@@ -35,7 +36,9 @@ def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -
     reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
     context = context.holding(before)
     plan = aggregate_planner.groups(catalog, query, reached)
-    found, members, shown = carried_out(context, plan, lambda: grouping.run(plan), explain=query.explain)
+    found, members, shown = carried_out(
+        context, plan, lambda: grouping.run(plan), explain=query.explain, operands=query.operands
+    )
     ahead = groups_after(query, found.groups, reached)
     fitting = _fitting(query, ahead[: query.limit])
     more = found.more or len(fitting) < len(ahead)
@@ -45,7 +48,7 @@ def grouped_counts(context: ReadContext, query: GroupsQuery, cursors: Cursors) -
         without, rank = end.rank
         place = [end.place, end.shown, without, str(rank)]
         payload = [_CURSOR_VERSION, query.arrangements, *place, *to_texts(context.recent)]
-        sealed = cursors.seal(payload, binding)
+        sealed = str(TimedCursor(cursors.seal(payload, binding), query.at))
     return Answered({"groups": fitting, "more": more, "next": sealed, **members}, shown)
 
 
@@ -85,5 +88,7 @@ def summarized(context: ReadContext, query: SummaryQuery) -> Answered:
     the errors of `carried_out`.
     """
     plan = aggregate_planner.summary(context.catalog, query)
-    found, members, shown = carried_out(context, plan, lambda: summary.run(plan), explain=query.explain)
+    found, members, shown = carried_out(
+        context, plan, lambda: summary.run(plan), explain=query.explain, operands=query.operands
+    )
     return Answered({**summary_json(found.matched, found.answers), **members}, shown)

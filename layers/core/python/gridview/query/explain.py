@@ -1,6 +1,6 @@
 """Makes the `explain` part of an answer: the plan as a tree of nodes with a sentence each, and its cost. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gridview.dynamodb.metering import Meter
@@ -11,10 +11,13 @@ from gridview.query.trace import Facts, Trace
 from gridview.view.moves import NewIssues
 
 
-def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Meter) -> dict[str, Any]:
-    """Return the explanation of a plan, with the reads `beside` it, and every call that it took."""
+def explanation_of(
+    root: Node, beside: Sequence[Node], trace: Trace, meter: Meter, said: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return the explanation of a plan, with the reads `beside` it, and every call that it took. `said`: sentences before it."""
     return {
         "plan": [
+            *said,
             *_sentences(root, trace),
             *_of_blocks(trace),
             *(said for one in beside for said in _sentences(one, trace)),

@@ -18,6 +18,7 @@ from gridview.query.page_steps import read_page
 from gridview.query.plan import GridPage
 from gridview.query.row_keys import row_key
 from gridview.query.sort_order import Place, Spot
+from gridview.query.timed_cursors import TimedCursor
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
 from gridview.support.errors import CursorExpired
@@ -46,6 +47,7 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
         plan,
         lambda: read_page(plan, catalog),
         explain=query.explain,
+        operands=query.operands,
         decides=of_a_page if query.count else never,
         shows=lambda rows: _documents(query, rows),
     )
@@ -56,9 +58,8 @@ def grid_page(context: ReadContext, query: GridQuery, cursors: Cursors) -> Answe
             return None
         (parts, num), after = place
         where = [backward, after, parts, num]
-        return cursors.seal(
-            [_CURSOR_VERSION, _arrangements(query), *where, *to_texts(context.recent)], binding
-        )
+        payload = [_CURSOR_VERSION, _arrangements(query), *where, *to_texts(context.recent)]
+        return str(TimedCursor(cursors.seal(payload, binding), query.at))
 
     counts = {"total": found.total, "matched": found.matched} if query.count else {}
     body = {

@@ -8,10 +8,14 @@ from pydantic import AfterValidator, ValidationInfo, WithJsonSchema, field_valid
 from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
-from gridview.query.predicates import Filter, parse_filter
+from gridview.query import relative_operands
+from gridview.query.predicates import MAX_DEPTH, Filter, parse_filter
+from gridview.query.references import Reference
+from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.query.remedies import define_index, index_field, refused
 from gridview.query.remedies import in_words as in_calls
 from gridview.query.sort_order import Keys, OrderKey
+from gridview.query.timed_cursors import TimedCursor, referred_to
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, Catalog, Part
 from gridview.schema.fields import BUILTINS, NUM, Field
 from gridview.schema.generations import IndexNotReady
@@ -96,6 +100,7 @@ class RowNumberQuery(NamedTuple):
     keys: Keys
     filter: Filter | None
     explain: bool
+    operands: RelativeOperands = FIXED
 
 
 class AskedKey(NamedTuple):
@@ -112,7 +117,10 @@ class AskedKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """A checked grid query. `sort`: the requested keys; `keys`: the indexes' keys that give that order, at least one."""
+    """A checked grid query. `sort`: the requested keys; `keys`: the indexes' keys that give that order, at least one.
+
+    `operands`: the relative operands of the filter, which has their values. `cursor`: without its instant, which is `at`.
+    """
 
     sort: tuple[AskedKey, ...]
     keys: Keys
@@ -124,15 +132,18 @@ class GridQuery:
     count: bool
     with_keys: bool
     explain: bool
+    operands: RelativeOperands = FIXED
+    at: str = ""
 
     def binding(self, tenant: str, project: str) -> bytes:
-        """The data that a cursor of this query is bound to: tenant, project, sort and filter."""
+        """The data that a cursor of this query is bound to: tenant, project, sort, filter, and the filter's instant."""
         return dumps(
             {
                 "tenant": tenant,
                 "project": project,
                 "sort": [list(one.part) for one in self.sort],
                 "filter": self.filter.canonical() if self.filter is not None else None,
+                "at": self.at,
             }
         )
 
@@ -183,17 +194,48 @@ _PARAMETERS: dict[str, Callable[[str], Any]] = {
 Request = TypeVar("Request", bound=RequestModel)
 
 
-def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tuple[Request, Filter | None]:
-    """Return a request and its filter. Raises InvalidRequest with all errors of both."""
+class ParsedFilter(NamedTuple):
+    """A filter with fixed values only, and the relative operands that it was resolved from.
+
+    `document`: the same as a request has it. None: no filter.
+    """
+
+    only: Filter | None = None
+    operands: RelativeOperands = FIXED
+    document: Any = None
+
+
+def parse_resolved(catalog: Catalog, document: Any, reference: Reference | None) -> ParsedFilter:
+    """Return a filter of a request, resolved for a reference; None refuses relative operands. InvalidRequest."""
+    if document is None:
+        return ParsedFilter()
+    resolved = relative_operands.resolve(catalog, document, reference, MAX_DEPTH)
+    errors: Sequence[FieldError] = ()
+    try:
+        found = parse_filter(catalog, resolved.document)
+        if not resolved.errors:
+            return ParsedFilter(found, resolved.operands, resolved.document)
+    except InvalidRequest as error:
+        errors = error.errors
+    raise InvalidRequest("The request is not valid. Fix what `errors` lists.", resolved.further(errors))
+
+
+def parse_with_filter(
+    model: type[Request], catalog: Catalog, body: Any, reference: Reference | None = None
+) -> tuple[Request, ParsedFilter]:
+    """Return a request and its filter, resolved for a reference; without one, relative operands are refused.
+
+    Raises InvalidRequest with all errors of both.
+    """
     errors: list[FieldError] = []
-    request, found = None, None
+    request, found = None, ParsedFilter()
     try:
         request = parse(model, body, context=catalog)
     except InvalidRequest as error:
         errors += error.errors
-    if isinstance(body, dict) and body.get("filter") is not None:
+    if isinstance(body, dict):
         try:
-            found = parse_filter(catalog, body["filter"])
+            found = parse_resolved(catalog, body.get("filter"), reference)
         except InvalidRequest as error:
             errors += error.errors
     if request is None or errors:
@@ -201,27 +243,43 @@ def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tupl
     return request, found
 
 
-def resolve(catalog: Catalog, body: Any) -> GridQuery:
-    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
-    request, found = parse_with_filter(GridRequest, catalog, body)
+def cursor_of(text: str | None, operands: RelativeOperands) -> tuple[str | None, str]:
+    """Return the sealed part of a query's cursor, and the instant that its filter is of (empty: of none)."""
+    if text is None:
+        return None, operands.at if operands.timed else ""
+    return TimedCursor.of(text)
+
+
+def resolve(catalog: Catalog, body: Any, reference: Reference | None = None) -> GridQuery:
+    """Return the query over the project's fields, resolved for a reference or for the instant of its cursor.
+
+    Raises InvalidRequest, IndexNotReady or QueryTooExpensive.
+    """
+    request, found = parse_with_filter(GridRequest, catalog, body, referred_to(body, reference))
+    cursor, at = cursor_of(request.cursor, found.operands)
     return GridQuery(
         sort=tuple(asked_key(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
         keys=order_keys(catalog, request.sort),
-        filter=found,
+        filter=found.only,
         columns=None if request.columns is None else frozenset(request.columns),
         limit=request.limit,
-        cursor=request.cursor,
+        cursor=cursor,
         offset=request.offset or 0,
         count=request.count,
         with_keys=request.keys,
         explain=request.explain,
+        operands=found.operands,
+        at=at,
     )
 
 
-def resolve_row_number(catalog: Catalog, body: Any) -> RowNumberQuery:
-    """Return the query over the project's fields. Raises InvalidRequest, IndexNotReady or QueryTooExpensive."""
-    request, found = parse_with_filter(RowNumberRequest, catalog, body)
-    return RowNumberQuery(order_keys(catalog, request.sort), found, request.explain)
+def resolve_row_number(catalog: Catalog, body: Any, reference: Reference | None = None) -> RowNumberQuery:
+    """Return the query over the project's fields, resolved for a reference.
+
+    Raises InvalidRequest, IndexNotReady or QueryTooExpensive.
+    """
+    request, found = parse_with_filter(RowNumberRequest, catalog, body, reference)
+    return RowNumberQuery(order_keys(catalog, request.sort), found.only, request.explain, found.operands)
 
 
 def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:

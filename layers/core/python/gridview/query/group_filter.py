@@ -15,6 +15,9 @@ from gridview.schema.fields import Field, FieldType
 MAX_OWN_BYTES = 16 * 1024
 """Limit of a request's own filter, which the filter of each group repeats."""
 
+_EXACT = 2**53
+"""Whole numbers below it are binary numbers."""
+
 _Part = dict[str, Any]
 """A part of a filter, as in a request."""
 
@@ -102,7 +105,9 @@ def exactly(part: Any) -> Any:
             return {name: exactly(one) for name, one in part.items()}
         case list():
             return [exactly(one) for one in part]
-        case int() | Decimal() if not isinstance(part, bool):
+        case int() if abs(part) < _EXACT:
+            return part
+        case int() | Decimal():
             exact = Decimal(part)
             return exact if Decimal(repr(float(exact))) == exact else number_json(exact)
     return part

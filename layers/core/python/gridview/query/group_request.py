@@ -10,7 +10,6 @@ from datetime import UTC, tzinfo
 from decimal import Decimal
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
-from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic import Field as ModelField
@@ -20,13 +19,16 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import TEXT_WIDTH
 from gridview.encoding.values import parse_number
 from gridview.query import periods
-from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
+from gridview.query.grid_request import FieldId, FilterDocument, cursor_of, parse_with_filter
 from gridview.query.number_functions import Function, SomeNumbers, listed, value_of
 from gridview.query.number_ranges import NumberRange, NumberRanges, ascend
 from gridview.query.operators import body, identity
-from gridview.query.periods import PeriodUnit
+from gridview.query.periods import PeriodUnit, zone_named
 from gridview.query.predicates import NUMBER, Filter
+from gridview.query.references import Reference
+from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.query.remedies import refused
+from gridview.query.timed_cursors import referred_to
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM, Field, FieldType
 from gridview.schema.formats import value_json
@@ -185,7 +187,11 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class GroupsQuery:
-    """A checked request for groups. `sent`: its filter as the client wrote it. `ranking`: None for the order of the fields."""
+    """A checked request for groups. `ranking`: None for the order of the fields.
+
+    `sent`: its filter as the client wrote it, with the values of its relative operands (`operands`). `cursor`: without its
+    instant, which is `at`.
+    """
 
     by: tuple[Dimension, ...]
     filter: Filter | None
@@ -195,6 +201,8 @@ class GroupsQuery:
     measures: tuple[Measure, ...]
     explain: bool
     ranking: Ranking | None = None
+    operands: RelativeOperands = FIXED
+    at: str = ""
 
     def fields(self) -> list[Field]:
         """The fields that it reads."""
@@ -207,7 +215,7 @@ class GroupsQuery:
         return list({one.field.id: one.field for one in self.measures}.values())
 
     def binding(self, tenant: str, project: str) -> bytes:
-        """The data that a cursor of this query is bound to: tenant, project, the fields to group by, and filter."""
+        """The data that a cursor of this query is bound to: tenant, project, the fields to group by, filter and its instant."""
         return dumps(
             {
                 "tenant": tenant,
@@ -217,6 +225,7 @@ class GroupsQuery:
                     for one in self.by
                 ],
                 "filter": self.filter.canonical() if self.filter is not None else None,
+                "at": self.at,
                 "order": None
                 if self.ranking is None
                 else [
@@ -289,9 +298,13 @@ def reached_by(query: GroupsQuery, page: Sequence[Group], before: Reached | None
     return end._replace(shown=shown)
 
 
-def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
-    """Return the query over the project's fields. Raises InvalidRequest with all its errors."""
-    request, found = parse_with_filter(GroupsRequest, catalog, body)
+def resolve(catalog: Catalog, body: Any, reference: Reference | None = None) -> GroupsQuery:
+    """Return the query over the project's fields, resolved for a reference or for the instant of its cursor.
+
+    Raises InvalidRequest with all its errors.
+    """
+    request, found = parse_with_filter(GroupsRequest, catalog, body, referred_to(body, reference))
+    cursor, at = cursor_of(request.cursor, found.operands)
     errors: list[FieldError] = []
     by = [dimension(catalog, one, f"by.{at}", errors) for at, one in enumerate(request.by)]
     measures = [Measure(_field(catalog, one.field), one.function) for one in request.aggregates]
@@ -305,13 +318,15 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
         raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     return GroupsQuery(
         by=tuple(by),
-        filter=found,
-        sent=request.filter,
+        filter=found.only,
+        sent=found.document,
         limit=request.limit,
-        cursor=request.cursor,
+        cursor=cursor,
         measures=tuple(measures),
         explain=request.explain,
         ranking=ranking,
+        operands=found.operands,
+        at=at,
     )
 
 
@@ -403,7 +418,7 @@ def _field(catalog: Catalog, name: str) -> Field:
 def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError]) -> Dimension:
     """Return the dimension that a request groups by; adds errors to `errors`, with their place."""
     field = _field(catalog, by.field)
-    zone = UTC if by.timezone is None else _zone(by.timezone)
+    zone = UTC if by.timezone is None else zone_named(by.timezone)
     if zone is None:
         errors.append(
             FieldError(f"{place}.timezone", "must be the name of a time zone, such as Europe/London")
@@ -439,13 +454,6 @@ def _ranges(field: Field, by: GroupBy, place: str, errors: list[FieldError]) -> 
     elif given:
         return NumberRanges(tuple(by.bins or ()), by.width)
     return None
-
-
-def _zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # no such zone; not even a name; a folder of zones
-        return None
 
 
 def _values(field: Field) -> Callable[[Any], Iterable[Member]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 PeriodUnit = Literal["day", "month", "year"]
 
@@ -24,6 +25,14 @@ STEP = timedelta(hours=12)
 """Time between two looks at a zone's offset from UTC. No zone changes it twice within this time (a test checks it)."""
 _SECOND = timedelta(seconds=1)
 _LEAST = timedelta(microseconds=1)
+
+
+def zone_named(name: str) -> tzinfo | None:
+    """Return the time zone with an IANA name; None: there is none."""
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):  # no such zone; not even a name; a folder of zones
+        return None
 
 
 def of_date(unit: PeriodUnit) -> Callable[[str], str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gridview.encoding.tokenizer import words
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand, Operator, Test
+from gridview.query.relative_operands import OPERANDS
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import parse_value
 from gridview.schema.fields import MAX_OPTIONS, NUM, Field, FieldType
@@ -290,43 +291,47 @@ def schemas(reference: Callable[[str], dict[str, Any]], field: dict[str, Any]) -
     by_operand: dict[Operand, list[str]] = {}
     for operator in OPERATORS.values():
         by_operand.setdefault(operator.operand, []).append(operator.name)
+    value = {"anyOf": [*_FIXED, *(reference(one.__name__) for one in OPERANDS)]}
     parts = {"type": "array", "items": reference("Filter"), "minItems": 1, "maxItems": MAX_CONDITIONS}
     found = {
         "AndFilter": _object({"and": parts}),
         "OrFilter": _object({"or": parts}),
         "NotFilter": _object({"not": reference("Filter")}),
-        **{_NAMES[one]: _condition_schema(one, names, field) for one, names in by_operand.items()},
+        **{_NAMES[one]: _condition_schema(one, names, field, value) for one, names in by_operand.items()},
     }
     joined = {
         "description": f"A condition, or filters that are joined; up to {MAX_DEPTH} levels and {MAX_CONDITIONS} conditions.",
         "anyOf": [reference(name) for name in found],
     }
-    return {"Filter": joined, **found}
+    operands = {one.__name__: one.model_json_schema() for one in OPERANDS}
+    return {"Filter": joined, **found, **operands}
 
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
-_VALUE: dict[str, Any] = {
-    "anyOf": [
-        _TEXT,
-        {"type": "number"},
-        {"type": "boolean"},
-        {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_OPTIONS},
-    ]
-}
+_FIXED: tuple[dict[str, Any], ...] = (
+    _TEXT,
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_OPTIONS},
+)
+"""The values that do not depend on the request."""
 
 
-def _condition_schema(operand: Operand, names: list[str], field: dict[str, Any]) -> dict[str, Any]:
+def _condition_schema(
+    operand: Operand, names: list[str], field: dict[str, Any], given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the schema of a condition; `given`: that of one value."""
     condition = {"field": field, "op": {"type": "string", "enum": names}}
     value: dict[str, Any] = {"description": f"{operand.value[0].upper()}{operand.value[1:]}."}
     match operand:
         case Operand.NOTHING:
             return _object({**condition, "value": {**value, "type": "null"}}, optional="value")
         case Operand.ONE:
-            value |= _VALUE
+            value |= given
         case Operand.SEVERAL:
-            value |= {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": MAX_VALUES}
+            value |= {"type": "array", "items": given, "minItems": 1, "maxItems": MAX_VALUES}
         case Operand.TWO:
-            value |= {"type": "array", "items": _VALUE, "minItems": 2, "maxItems": 2}
+            value |= {"type": "array", "items": given, "minItems": 2, "maxItems": 2}
         case Operand.TEXT | Operand.WORDS:
             value |= _TEXT
         case Operand.OPTIONS:

@@ -57,7 +57,7 @@ def row_number_of(context: ReadContext, num: int, query: RowNumberQuery) -> Answ
     catalog = context.catalog
     plan = planner.plan_row_number(catalog, num, query)
     found, members, shown = carried_out(
-        context, plan, lambda: count_rows(plan, catalog), explain=query.explain
+        context, plan, lambda: count_rows(plan, catalog), explain=query.explain, operands=query.operands
     )
     return Answered({"row_number": found, **members}, shown)
 

@@ -20,13 +20,16 @@ from gridview.query.grid_request import (
     SortKeys,
     asked_key,
     order_keys,
+    parse_resolved,
 )
 from gridview.query.group_filter import exactly
 from gridview.query.group_request import MAX_FIELDS as MAX_GROUP_KEYS
 from gridview.query.group_request import NEVER_RANKED, GroupBy, GroupInput, dimension
 from gridview.query.number_functions import OF_NUMBERS, Function
 from gridview.query.operators import OPERATORS, Operand
-from gridview.query.predicates import NUMBER, parse_filter
+from gridview.query.predicates import NUMBER
+from gridview.query.references import Reference
+from gridview.query.relative_operands import unresolved
 from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM, Field, FieldType, UnknownOption
@@ -118,25 +121,31 @@ class ViewPatch(RequestModel):
 # From a request
 
 
-def parse_create(catalog: Catalog, body: Any) -> ViewChange:
-    """Return all of a new view. Raises InvalidRequest with all its errors at once."""
-    return _parsed(catalog, ViewCreate, body, whole=True)
+def parse_create(catalog: Catalog, body: Any, reference: Reference) -> ViewChange:
+    """Return all of a new view. Raises InvalidRequest with all its errors at once.
+
+    The view keeps relative operands as they are; they have to be valid for the reference.
+    """
+    return _parsed(catalog, ViewCreate, body, reference, whole=True)
 
 
-def parse_patch(catalog: Catalog, body: Any) -> ViewChange:
-    """Return the parts of a view that a request changes. Raises InvalidRequest with all its errors at once."""
-    return _parsed(catalog, ViewPatch, body, whole=False)
+def parse_patch(catalog: Catalog, body: Any, reference: Reference) -> ViewChange:
+    """Return the parts of a view that a request changes. As for `parse_create`."""
+    return _parsed(catalog, ViewPatch, body, reference, whole=False)
 
 
-def _parsed(catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, *, whole: bool) -> ViewChange:
+def _parsed(
+    catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, reference: Reference, *, whole: bool
+) -> ViewChange:
     errors: list[FieldError] = []
     request, found = None, None
     try:
         request = parse(model, body, context=catalog)
     except InvalidRequest as error:
         errors += error.errors
+    sent = _filter_sent(body)
     try:
-        found = parse_filter(catalog, sent) if (sent := _filter_sent(body)) is not None else None
+        found = parse_resolved(catalog, sent, reference).only
     except InvalidRequest as error:
         errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
     if request is not None:
@@ -147,7 +156,7 @@ def _parsed(catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, *,
     look = {part: stored(catalog, request) for part, stored in _STORED.items() if part in given}
     if "query" in given:
         look["sort"] = [list(asked_key(catalog, one).part) for one in request.query.sort]
-        look["filter"] = None if found is None else found.canonical()
+        look["filter"] = None if found is None else unresolved(found.canonical(), sent)
     return ViewChange(
         request.name if "name" in given else None, request.visibility if "visibility" in given else None, look
     )
@@ -434,6 +443,8 @@ class _LookReader:
         return self._value(field, operand)
 
     def _value(self, field: Field, value: Any) -> Any:
+        if isinstance(value, dict):
+            return value  # a relative operand
         if field.type is FieldType.ENUM:
             return self._option(field, value)
         if field.type is FieldType.MULTI_ENUM:

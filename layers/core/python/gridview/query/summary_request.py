@@ -14,6 +14,8 @@ from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filt
 from gridview.query.number_functions import OF_NUMBERS, Function, SomeNumbers, listed, value_of
 from gridview.query.operators import body, identity
 from gridview.query.predicates import NUMBER, Filter
+from gridview.query.references import Reference
+from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType
 from gridview.schema.formats import value_json
@@ -53,6 +55,7 @@ class SummaryQuery:
     summaries: tuple[FieldSummary, ...]
     filter: Filter | None
     explain: bool
+    operands: RelativeOperands = FIXED
 
     def fields(self) -> list[Field]:
         """The fields that it reads."""
@@ -60,9 +63,9 @@ class SummaryQuery:
         return [*(one.field for one in self.summaries), *judged]
 
 
-def resolve(catalog: Catalog, body: Any) -> SummaryQuery:
-    """Return the query over the project's fields. Raises InvalidRequest with all its errors."""
-    request, found = parse_with_filter(SummaryRequest, catalog, body)
+def resolve(catalog: Catalog, body: Any, reference: Reference | None = None) -> SummaryQuery:
+    """Return the query over the project's fields, resolved for a reference. Raises InvalidRequest with all its errors."""
+    request, found = parse_with_filter(SummaryRequest, catalog, body, reference)
     errors: list[FieldError] = []
     summaries: dict[str, FieldSummary] = {}
     for at, one in enumerate(request.fields):
@@ -78,7 +81,7 @@ def resolve(catalog: Catalog, body: Any) -> SummaryQuery:
         summaries[one.field] = FieldSummary(field, tuple(dict.fromkeys(one.functions)))
     if errors:
         raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
-    return SummaryQuery(tuple(summaries.values()), found, request.explain)
+    return SummaryQuery(tuple(summaries.values()), found.only, request.explain, found.operands)
 
 
 class FieldAnswer(NamedTuple):

@@ -7,6 +7,7 @@ from gridview.api.http import Response, count_capacity, ok
 from gridview.commands import reads
 from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
+from gridview.query.references import Reference
 from gridview.query_api.container import QueryRequest
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -24,6 +25,11 @@ def token(request: QueryRequest, shown: Shown) -> dict[str, str]:
 def recent(request: QueryRequest) -> Recent:
     """Return the writes that the answer has to include, by the tokens of the request. InvalidRequest."""
     return tokens.carried(request, request.container.cursor_source)
+
+
+def reference(request: QueryRequest) -> Reference:
+    """Return what relative operands of the request refer to: the present instant and the caller."""
+    return Reference.of(request.actor.user)
 
 
 def feed(request: QueryRequest) -> Cursors:

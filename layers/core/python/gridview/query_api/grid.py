@@ -11,7 +11,7 @@ from gridview.commands.actor import Role
 from gridview.query import grid_request
 from gridview.query.grid import grid_page
 from gridview.query.row_number import row_number_of
-from gridview.query_api.answers import answered, feed, recent
+from gridview.query_api.answers import answered, feed, recent, reference
 from gridview.query_api.container import QueryContainer, QueryRequest
 from gridview.support.errors import CursorExpired, IndexBuilding, QueryTooExpensive, TooManyLongQueries
 from gridview.view.context import ReadContext
@@ -51,8 +51,10 @@ def grid_get(request: QueryRequest) -> Response:
 
 
 def _grid(request: QueryRequest, body: object) -> Response:
+    asked = reference(request)
+
     def page(context: ReadContext) -> Answered:
-        query = grid_request.resolve(context.catalog, body)
+        query = grid_request.resolve(context.catalog, body, asked)
         return grid_page(context, query, request.container.cursor_source.cursors("grid"))
 
     return answered(request, page, recent(request), feed(request))
@@ -73,10 +75,10 @@ def groups(request: QueryRequest) -> Response:
     from gridview.query import counting
     from gridview.query.group_request import resolve
 
-    body = request.body()
+    body, asked = request.body(), reference(request)
 
     def counted(context: ReadContext) -> Answered:
-        query = resolve(context.catalog, body)
+        query = resolve(context.catalog, body, asked)
         return counting.grouped_counts(context, query, request.container.cursor_source.cursors("groups"))
 
     return answered(request, counted, recent(request), feed(request))
@@ -97,10 +99,10 @@ def summary(request: QueryRequest) -> Response:
     from gridview.query import counting
     from gridview.query.summary_request import resolve
 
-    body = request.body()
+    body, asked = request.body(), reference(request)
 
     def summarized(context: ReadContext) -> Answered:
-        return counting.summarized(context, resolve(context.catalog, body))
+        return counting.summarized(context, resolve(context.catalog, body, asked))
 
     return answered(request, summarized, recent(request), feed(request))
 
@@ -117,10 +119,10 @@ def summary(request: QueryRequest) -> Response:
 )
 def row_number(request: QueryRequest) -> Response:
     """Return the row number of an issue."""
-    body = grid_request.from_parameters(request.parameters)
+    body, asked = grid_request.from_parameters(request.parameters), reference(request)
 
     def found(context: ReadContext) -> Answered:
-        query = grid_request.resolve_row_number(context.catalog, body)
+        query = grid_request.resolve_row_number(context.catalog, body, asked)
         return row_number_of(context, int(request.path["num"]), query)
 
     return answered(request, found, recent(request))

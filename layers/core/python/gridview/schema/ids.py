@@ -15,7 +15,7 @@ COMMENT = re.compile(r"[1-9][0-9]{0,5}")
 VIEW = re.compile(r"v[1-9][0-9]{0,7}")
 USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
 WEBHOOK = re.compile(r"w[a-z0-9]{12}")
-DELIVERY = re.compile(r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})r?")
+DELIVERY = re.compile(r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})(?:r(?:[0-9a-f]{12})?)?")
 JOB = re.compile(r"[0-9a-f]{20}")
 
 FORMER_USER = "former-user"
@@ -40,7 +40,7 @@ place.
 FIELD_ID_SCHEMA = {SCHEMA_NAME: "FieldId", "type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"}
 """The schema of the id of an attribute or of a built-in field."""
 
-RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})
+RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated", "created_by", "updated_by"})
 """The fields that every issue has; no attribute may take their ids."""
 
 _ALPHABET = string.ascii_lowercase + string.digits

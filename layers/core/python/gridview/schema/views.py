@@ -26,7 +26,7 @@ Look = Mapping[str, Any]
 """The look of a view, in stored form. Fields are internal ids.
 
 - `sort`: [[field, descending, nulls first]].
-- `filter`: as `Filter.canonical` gives it, or None.
+- `filter`: as `Filter.canonical` gives it, but with relative operands as the request has them; or None.
 - `columns`: [[field, width, frozen]] or None.
 - `groups`: [[field, unit, zone, bounds of ranges, width of ranges]].
 - `group_order`: [field or None, function, direction] or None.

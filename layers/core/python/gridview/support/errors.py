@@ -124,6 +124,10 @@ class QueryTooExpensive(RequestError):
     """A query would read more than it may, or needs an index. `members` have the remedies."""
 
 
+class UnfollowableFilter(RequestError):
+    """The rows of a filter cannot be followed, because they change all the time."""
+
+
 class LimitExceeded(RequestError):
     """The request would exceed a limit of a project, of a request or of a definition."""
 
@@ -197,6 +201,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
     QueryTooExpensive: ProblemType(422, "query-too-expensive", "Query too expensive"),
+    UnfollowableFilter: ProblemType(422, "unfollowable-filter", "Filter cannot be followed"),
     LimitExceeded: ProblemType(422, "limit-exceeded", "Limit exceeded"),
     RequestInProgress: ProblemType(429, "request-in-progress", "Request in progress"),
     TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
