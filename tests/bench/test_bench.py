@@ -70,7 +70,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
         env=os.environ | {"PYTHONPATH": paths.PYTHONPATH, "COLUMNS": "120"},
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -185,7 +185,8 @@ def test_a_change_writes_a_ledger_once_and_its_blocks_in_folds(
     alone, *_, together = (one for one in found if one["kind"] == folds.CREATE and one["history"])
     assert alone["folded"]["write_units"] > 4 * together["folded"]["write_units"]
     lone, each_minute = (one["write_units"] for one in found[-2:])
-    assert lone < 22
+    # The edit is of a number, so its fold writes a page of a column and the totals too.
+    assert lone < 22 + 1 + TOTALS
     assert each_minute <= 14
     assert together["consumed"]["cpu_milliseconds"] > 0
 
