@@ -230,6 +230,25 @@ def test_a_forgotten_user_appears_nowhere(world: World) -> None:
     ]
 
 
+def test_issues_are_derived_again_whose_writer_is_replaced_in_the_same_version(
+    account: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a fence key that names the person, no index is built again."""
+    made = World(account, Passing(monkeypatch))
+    ann, bob = account.api(user=ANN), account.api(user="bob")
+    worked_example.load(ann)
+    bob.patch(f"{BRIDGE}/issues/2", {"name": "By Bob"})
+    made.wait(0)
+    assert asked(bob, ANN, "created_by") == ([1, 2, 3], 3)
+    assert not made.forget().any
+    made.wait(0)
+    assert traces(account) == []
+    assert asked(bob, FORMER_USER, "created_by") == ([1, 2, 3], 3)
+    assert asked(bob, FORMER_USER, "updated_by") == ([1, 3], 2)
+    assert [bob.get(f"{BRIDGE}/issues/{num}").body["version"] for num in (1, 2, 3)] == [1, 2, 1]
+    assert differences_in(account.table) == []
+
+
 def test_a_run_that_is_killed_anywhere_ends_the_same_way_when_it_is_started_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
