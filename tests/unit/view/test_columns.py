@@ -167,9 +167,7 @@ def test_an_unreadable_page_is_answered_by_503_and_never_by_a_part(
     assert container.total() == ColumnTotal(2, Decimal(10))
 
 
-def test_an_item_that_is_no_page_is_not_read(
-    table: MemoryTable, container: Container
-) -> None:
+def test_an_item_that_is_no_page_is_not_read(table: MemoryTable, container: Container) -> None:
     log(table, moved(1, None, "5"))
     fold(table)
     partition = derived_keys.column(TENANT, PROJECT, COST)
