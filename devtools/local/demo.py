@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -14,8 +15,11 @@ from devtools.local import bulk
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute
 from gridview.commands.projects import create_project
+from gridview.commands.views import create_view
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.query import saved_views
+from gridview.query.references import Reference
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
@@ -142,6 +146,23 @@ STATES: Final = {
 """Its states with their colors."""
 _FIRST_STATE: Final = next(iter(STATES))
 
+_FINISHED: Final = ("done", "rejected")
+VIEW: Final[Mapping[str, Any]] = {
+    "name": "Overdue, mine",
+    "visibility": "shared",
+    "query": {
+        "sort": [{"field": DATE_ATTRIBUTE}],
+        "filter": {
+            "and": [
+                {"field": DATE_ATTRIBUTE, "op": "lt", "value": {"today": 0}},
+                {"field": "assignee", "op": "eq", "value": {"me": True}},
+                {"field": "state", "op": "not_in", "value": list(_FINISHED)},
+            ]
+        },
+    },
+}
+"""A saved view of the demo. Each reader sees their own issues in it."""
+
 _WORK: Final = {
     "Structural": (
         "Crack in gusset plate",
@@ -183,6 +204,7 @@ def load(table: Table) -> None:
         _load_issues(table, catalog, [_example(catalog, num, body) for num, body in enumerate(bodies, 1)])
     catalog = _ensure(table, DEMO, states=_colored(STATES))
     _load_issues(table, catalog, list(_generate(catalog)))
+    _save_view(table, catalog)
 
 
 def _ensure(table: Table, project: _Project, states: Sequence[str | _Option] = ("open", "closed")) -> Catalog:
@@ -209,6 +231,17 @@ def _load_issues(table: Table, catalog: Catalog, issues: list[Document]) -> None
         return  # the load was completed, and people may have edited the issues since
     bulk.take_numbers(table, catalog, last["num"])
     bulk.load(table, catalog, issues, bulk.in_transactions)
+
+
+def _save_view(table: Table, catalog: Catalog) -> None:
+    if (
+        table.get(keys.views(catalog.tenant, catalog.project), keys.shared_view(1), consistent=True)
+        is not None
+    ):
+        return  # an earlier load came this far, and people may have edited the view since
+    actor = Actor(catalog.tenant, _LOADER, Role.ADMIN)
+    change = saved_views.parse_create(catalog, VIEW, Reference.of(actor.user))
+    create_view(table, catalog, actor, change, partial(saved_views.ready, catalog))
 
 
 def _example(catalog: Catalog, num: int, body: Mapping[str, Any]) -> Document:

@@ -16,6 +16,29 @@ function lasting(seconds: number): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(seconds / length);
 }
 
+/** The nouns of units of days, for one and for several. */
+const DAY_UNITS = {
+  day: ['day', 'days'],
+  week: ['week', 'weeks'],
+  month: ['month', 'months'],
+  quarter: ['quarter', 'quarters'],
+  year: ['year', 'years'],
+} as const;
+
+function away(count: number, unit: keyof typeof DAY_UNITS): string {
+  const [one, other] = DAY_UNITS[unit];
+  return count < 0 ? `${counted(-count, one, other)} ago` : `in ${counted(count, one, other)}`;
+}
+
+/** The first day of this week, of last week, or of another one. */
+function startOf(unit: 'week' | 'month' | 'quarter' | 'year'): (count: number) => string {
+  return (count) => {
+    if (count === 0) return `the start of this ${unit}`;
+    if (count === -1) return `the start of last ${unit}`;
+    return count === 1 ? `the start of next ${unit}` : `the start of the ${unit} ${away(count, unit)}`;
+  };
+}
+
 /** The progress of a job of the API. */
 interface JobFigures {
   readonly kind: 'update' | 'delete' | 'undo' | 'export';
@@ -491,8 +514,21 @@ export const words = {
       is_empty: 'is empty',
       is_not_empty: 'is not empty',
     },
+    condition: (field: string, operator: string, value: string) => `${field} ${operator}${value && ` ${value}`}`,
+    all: (parts: readonly string[]) => parts.join(' and '),
+    any: (parts: readonly string[]) => parts.join(' or '),
+    not: (text: string) => `not (${text})`,
+    both: (values: readonly string[]) => values.join(' and '),
+    oneOf: (values: readonly string[], more: number) => values.join(', ') + (more > 0 ? ` and ${numbers.format(more)} more` : ''),
+    quoted: (text: string) => `“${text}”`,
+    is: (text: string) => `Filter: ${text}.`,
+    isFrozen: (parts: readonly string[]) => `The job keeps ${parts.join(' and ')} as of its start.`,
     value: 'Value',
     values: 'Values, one per line',
+    kindOf: (value: string) => `${value}: exact or relative`,
+    exactly: 'exactly …',
+    oneUser: 'a user …',
+    overdue: 'overdue (before today)',
     from: 'From',
     to: 'To',
     choose: 'Choose …',
@@ -503,6 +539,33 @@ export const words = {
     clear: 'Clear',
     apply: 'Apply',
     tooMany: (most: number) => `A filter has at most ${numbers.format(most)} conditions.`,
+  },
+  relative: {
+    me: 'me',
+    /** Days, or other units, from today. */
+    day: (count: number, unit: keyof typeof DAY_UNITS) => {
+      if (count === 0) return 'today';
+      if (unit === 'day' && count === -1) return 'yesterday';
+      return unit === 'day' && count === 1 ? 'tomorrow' : away(count, unit);
+    },
+    startOf: { week: startOf('week'), month: startOf('month'), quarter: startOf('quarter'), year: startOf('year') },
+    /** The first instant of a day. */
+    beginning: (day: string) => `the start of ${day}`,
+    now: (seconds: number) => {
+      if (seconds === 0) return 'now';
+      return seconds < 0 ? `${lasting(-seconds)} ago` : `in ${lasting(seconds)}`;
+    },
+    periods: {
+      today: 'today',
+      yesterday: 'yesterday',
+      tomorrow: 'tomorrow',
+      last7: 'in the last 7 days',
+      next7: 'in the next 7 days',
+      week: 'this week',
+      month: 'this month',
+      quarter: 'this quarter',
+    },
+    inZone: (text: string, timezone: string) => `${text} (${timezone})`,
   },
   export: {
     open: 'Export as CSV',
@@ -631,6 +694,8 @@ export const words = {
     freezes: 'The webhook uses the view as it is when you choose it. Later changes to the view have no effect.',
     outdated: 'The view has changed. The webhook still uses the old version.',
     choose: 'Use the view as it is now',
+    notFollowed: (view: string, obstacle: 'me' | 'now') => `${view} (uses ${obstacle === 'me' ? '“me”' : 'the time'})`,
+    notFollowedWhy: 'A webhook has no user and no present moment: it cannot use a view whose filter has “me” or the time. “Today” works.',
     columns: 'Fields to send',
     allFields: 'All fields, including new ones',
     sent: (fields: readonly string[]) => (fields.length ? `Sends only these fields: ${fields.join(', ')}` : 'Sends no field values'),

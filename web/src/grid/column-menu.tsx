@@ -6,6 +6,7 @@ import { hasHistogram, Histogram } from '../project/histogram';
 import type { ProjectModel } from '../project/model';
 import { Menu, type MenuEntry, type MenuProps } from '../ui/menu';
 import { frozen, hidden, inScreenOrder, moved } from '../view/columns';
+import { narrowedTo } from '../view/filters';
 import { MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
 import { words } from '../words';
 import { announcementOf, HistogramBars } from './histogram';
@@ -38,7 +39,8 @@ interface MenuWithHistogramProps {
 }
 
 function MenuWithHistogram({ model, field, menu }: MenuWithHistogramProps) {
-  const [histogram] = useState(() => new Histogram(model.api, model.project.id, field, model.filter));
+  const [under] = useState(model.filter);
+  const [histogram] = useState(() => new Histogram(model.api, model.project.id, field, under));
   useEffect(() => {
     void histogram.load();
     return () => histogram.stop();
@@ -54,8 +56,8 @@ function MenuWithHistogram({ model, field, menu }: MenuWithHistogramProps) {
             <HistogramBars
               field={field}
               state={state}
-              // The filter of a bar includes the present one, with the search words.
-              onChoose={({ filter }) => choose(() => model.change({ filter, search: '' }))}
+              // The filter includes the present one, with the search words.
+              onChoose={({ filter }) => choose(() => filter && model.change({ filter: narrowedTo(under, filter), search: '' }))}
             />
           ),
         }}

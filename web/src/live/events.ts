@@ -29,11 +29,6 @@ export function effectOf(event: ChangeEvent, { places, figures }: Dependence): {
   return { places: moves, figures: moves || fields.some((field) => figures.has(field)) };
 }
 
-/** The fields among `all` that a text such as a filter's JSON names. */
-export function namedIn(text: string, all: readonly string[]): readonly string[] {
-  return all.filter((field) => text.includes(JSON.stringify(field)));
-}
-
 /** The last changes that were delivered, for rows that were read before them but arrive later. */
 export class Recent {
   private readonly events = new Map<string, ChangeEvent>();

@@ -6,6 +6,7 @@ import type { Filter } from '../api/types';
 import type { Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
 import { keyOf, withGaps, type Bar } from '../view/histogram';
+import { ownTimezone } from '../view/relative';
 import type { GroupKey } from '../view/view';
 import { byOf } from './groups';
 
@@ -65,10 +66,9 @@ export class Histogram {
     const { min: least = null, max: greatest = null } = body.summaries[0] ?? {};
     if (least === null || greatest === null) return { kind: 'empty' };
     const key = keyOf(field, least, greatest);
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     const { body: grouped } = await this.api.call('POST', '/v1/projects/{project}/groups', {
       path,
-      body: { by: [...byOf([key], [field], timeZone)], filter, limit: MAX_GROUPS },
+      body: { by: [...byOf([key], [field], ownTimezone())], filter, limit: MAX_GROUPS },
       signal,
     });
     if (grouped.more) return { kind: 'tooMany' };

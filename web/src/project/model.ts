@@ -17,7 +17,7 @@ import { keyOf } from '../edits/marks';
 import { countTouched } from '../edits/revert';
 import type { Field } from '../fields/fields';
 import { rowOf, type Row } from '../fields/values';
-import { namedIn, type Dependence } from '../live/events';
+import type { Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
 import { targetsOf, type Target } from '../rows/targets';
@@ -27,7 +27,8 @@ import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } fro
 import { go } from '../router';
 import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
-import { withSearch } from '../view/filters';
+import { fieldsIn, withSearch } from '../view/filters';
+import { ownTimezone } from '../view/relative';
 import { summaryFunction } from '../view/footers';
 import { compareRows } from '../view/order';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
@@ -43,6 +44,7 @@ import { fetchRows, issuesThatPass, loadProject } from './queries';
 import { People } from './people';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
+import { Turning } from './turning';
 
 /** The assumed number of rows of a filter until it is known. */
 const GUESS = 100;
@@ -84,6 +86,7 @@ export class ProjectModel {
   readonly people: People;
   readonly live: Live;
   private readonly following: Following;
+  private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
@@ -166,6 +169,7 @@ export class ProjectModel {
       this.selection.subscribe(() => feed?.look(this.issueInFocus()?.num ?? null)),
       () => feed?.stop(),
       () => this.live.stop(),
+      () => this.turning.stop(),
       () => this.jobs.close(),
     ];
     this.stop = () => {
@@ -397,8 +401,7 @@ export class ProjectModel {
     const { sort, groups, groupOrder, footers } = this.view.peek();
     const ranked = groups.length && groupOrder ? [groupOrder] : [];
     const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-    const filtered = namedIn(JSON.stringify(this.filter), this.fields.map(({ id }) => id));
-    return { places: new Set([...places, ...filtered]), figures: new Set(Object.keys(footers)) };
+    return { places: new Set([...places, ...fieldsIn(this.filter)]), figures: new Set(Object.keys(footers)) };
   }
 
   private async renew(): Promise<boolean> {
@@ -463,9 +466,9 @@ export class ProjectModel {
     this.explained = false;
     void this.counting.ask(this.filter);
     const { groups, groupOrder } = this.view.peek();
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    this.turning.watch(this.filter);
     this.groups.start({
-      by: byOf(groups, this.fields, timeZone),
+      by: byOf(groups, this.fields, ownTimezone()),
       filter: this.filter,
       aggregates: groups.length ? this.figures.peek() : [],
       order: groupOrder,
@@ -531,8 +534,8 @@ export class ProjectModel {
     const keys = new Set(sort.map(({ field }) => field));
     const found = new Set(this.misfits.peek());
     for (const { num, field } of edits) if (keys.has(field) && this.isOutOfOrder(num)) found.add(num);
-    const text = JSON.stringify(filter);
-    const nums = [...new Set(edits.flatMap(({ num, field }) => (text.includes(`"${field}"`) ? [num] : [])))];
+    const filtered = fieldsIn(filter);
+    const nums = [...new Set(edits.flatMap(({ num, field }) => (filtered.has(field) ? [num] : [])))];
     const passing = filter && nums.length ? await issuesThatPass(this.api, this.project.id, filter, nums) : null;
     if (passing) for (const num of nums) if (!passing.has(num)) found.add(num);
     if (found.size) this.misfits.value = found;

@@ -6,6 +6,7 @@ import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import type { SavedView, Webhook, WebhookCreate, WebhookDelivery, WebhookPatch } from '../api/types';
+import { relativesIn } from '../view/relative';
 import { Paged } from './paged';
 
 export type WebhookEvent = Webhook['events'][number];
@@ -42,6 +43,13 @@ export function changesOf(webhook: Webhook, { url, view, columns, events }: Webh
 /** Whether a view has changed since an administrator chose it: messages follow its state at that time. */
 export function isOutdated({ frozen }: Webhook, view: SavedView | undefined): boolean {
   return frozen !== null && view !== undefined && !isSame(frozen.query, view.query);
+}
+
+/** The operand for which a webhook cannot follow a view: it has no user, and no end of a moment. Null if it can. */
+export function obstacleIn(filter: SavedView['query']['filter'] | undefined): 'me' | 'now' | null {
+  const found = relativesIn(filter ?? null);
+  if (found.some((one) => 'me' in one)) return 'me';
+  return found.some((one) => 'now' in one) ? 'now' : null;
 }
 
 function isSame(one: unknown, other: unknown): boolean {

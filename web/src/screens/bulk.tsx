@@ -13,6 +13,7 @@ import { countOf } from '../rows/targets';
 import { Drawer } from '../ui/drawer';
 import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
+import { FilterWords } from './filter-words';
 import { ShownValue, ValueEditor } from './value-editor';
 
 interface BulkDrawerProps {
@@ -38,6 +39,7 @@ export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
   return (
     <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
       <p>{isWhole ? words.jobs.ofAll : scope === 'all' ? words.jobs.ofFilter : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}</p>
+      {scope === 'all' && <FilterWords model={model} frozen />}
       <div class="form">
         <label>
           {words.jobs.field}

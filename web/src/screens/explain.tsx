@@ -3,12 +3,14 @@ import type { Explanation, PlanNode } from '../api/types';
 import type { ProjectModel } from '../project/model';
 import { Drawer } from '../ui/drawer';
 import { dollarsOfMillion } from '../view/price';
+import { FilterWords } from './filter-words';
 import { words } from '../words';
 
 export function ExplainDrawer({ model }: { readonly model: ProjectModel }) {
   const explanation = model.explanation.value;
   return (
     <Drawer title={words.explain.title} onClose={() => (model.panels.drawer.value = null)}>
+      <FilterWords model={model} />
       {explanation ? <Plan explanation={explanation} /> : <p>{words.explain.none}</p>}
     </Drawer>
   );
@@ -17,6 +19,7 @@ export function ExplainDrawer({ model }: { readonly model: ProjectModel }) {
 function Plan({ explanation }: { readonly explanation: Explanation }) {
   const { calls, items_read, read_units, sequential_calls, tree } = explanation;
   const units = Number(read_units);
+  const before = beforeThePlan(explanation);
   return (
     <>
       <dl class="figures">
@@ -27,6 +30,11 @@ function Plan({ explanation }: { readonly explanation: Explanation }) {
         <Figure name={words.explain.items} value={words.count(items_read)} />
       </dl>
       <h3>{words.explain.plan}</h3>
+      {before.map((sentence) => (
+        <p key={sentence} class="soft">
+          {sentence}
+        </p>
+      ))}
       <ul class="plan">
         <Node node={tree} />
       </ul>
@@ -63,6 +71,14 @@ function Plan({ explanation }: { readonly explanation: Explanation }) {
       </div>
     </>
   );
+}
+
+/** The sentences that belong to no node of the plan: the values of “today” and “me” in the filter. */
+function beforeThePlan({ plan, tree }: Explanation): readonly string[] {
+  const all = (node: PlanNode): readonly string[] => [node.sentence, ...(node.children ?? []).flatMap(all)];
+  const nodes = new Set(all(tree));
+  const first = plan.findIndex((sentence) => nodes.has(sentence));
+  return plan.slice(0, Math.max(0, first));
 }
 
 function Figure({ name, value }: { readonly name: string; readonly value: string }) {

@@ -9,6 +9,7 @@ import { Refusal } from '../ui/refusal';
 import { download } from '../ui/save';
 import { words } from '../words';
 import { Download } from './download';
+import { FilterWords } from './filter-words';
 
 /** Rows of a file that the page writes itself. */
 const SMALL = 10_000;
@@ -48,6 +49,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
       }}
     >
       <p>{words.export.what(matched, model.columns.value.length)}</p>
+      <FilterWords model={model} frozen={isLarge} />
       {isLarge && <p class="soft">{words.export.byJob}</p>}
       <form
         id={form}

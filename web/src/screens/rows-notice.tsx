@@ -7,6 +7,7 @@ import { ApiError } from '../api/problem';
 import type { Build } from '../api/types';
 import type { ProjectModel } from '../project/model';
 import { Refusal } from '../ui/refusal';
+import { FilterWords } from './filter-words';
 import { words } from '../words';
 
 /** Milliseconds between two looks at an index that is being built, or that has no issues yet. */
@@ -39,6 +40,7 @@ export function RowsNotice({ model }: { readonly model: ProjectModel }) {
         <div class="refusal">
           <strong>{words.empty.noMatch}</strong>
           <p>{words.empty.noMatchWhy(counts.total)}</p>
+          <FilterWords model={model} />
           <button class="button" type="button" onClick={() => model.change({ filter: null, search: '' })}>
             {words.empty.showAll}
           </button>

@@ -1,6 +1,8 @@
 /** The saved views of the open project: a list to open them, with the actions on each, and their windows. */
 import { useMemo, useState } from 'preact/hooks';
 import type { SavedView } from '../api/types';
+import { filterText } from '../cells/filter-text';
+import type { Field } from '../fields/fields';
 import { VISIBILITIES, type SavedViews, type Visibility } from '../project/saved-views';
 import { follow } from '../router';
 import { Dialog } from '../ui/dialog';
@@ -33,7 +35,7 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
         </li>
         {views.list.value.map((view) => (
           <li key={view.id}>
-            <a href={views.linkTo(view)} onClick={follow} aria-current={base?.id === view.id ? 'page' : undefined} title={titleOf(view)}>
+            <a href={views.linkTo(view)} onClick={follow} aria-current={base?.id === view.id ? 'page' : undefined} title={titleOf(view, views.fields)}>
               <Icon name={ICON_OF[view.visibility]} />
               <span class="view-name">{view.name}</span>
               <span class="visually-hidden"> {words.views.visibility[view.visibility]}</span>
@@ -97,8 +99,8 @@ function Saving({ views }: { readonly views: SavedViews }) {
   );
 }
 
-function titleOf({ name, visibility }: SavedView): string {
-  return `${name} · ${words.views.visibility[visibility]}`;
+function titleOf({ name, visibility, query }: SavedView, fields: readonly Field[]): string {
+  return [name, words.views.visibility[visibility], ...(query.filter ? [filterText(query.filter, fields)] : [])].join(' · ');
 }
 
 function entriesOf(views: SavedViews, view: SavedView, copy: () => void): readonly (readonly MenuEntry[])[] {

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../api/types';
 import { formatDatetime } from '../cells/format';
 import type { ProjectModel } from '../project/model';
-import { changesOf, eventsOf, isOutdated, Webhooks, type IssuedSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
+import { changesOf, eventsOf, isOutdated, obstacleIn, Webhooks, type IssuedSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { unsaved } from '../ui/unsaved';
@@ -75,7 +75,9 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
   const { url, view, frozen, columns, events, enabled, warning, previous_secret_expires: rotating } = webhook;
   const busy = webhooks.busy.value;
   const rows = frozen === null ? words.webhooks.all : words.webhooks.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
-  const outdated = isOutdated(webhook, model.views.list.value.find(({ id }) => id === view));
+  const chosen = model.views.list.value.find(({ id }) => id === view);
+  const outdated = isOutdated(webhook, chosen);
+  const obstacle = obstacleIn(chosen?.query.filter);
   return (
     <li aria-label={url}>
       <strong>{url}</strong>
@@ -92,9 +94,10 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
       {outdated && (
         <>
           <p class="bad">{words.webhooks.outdated}</p>
-          <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { view, columns: columns && [...columns] })}>
+          <button class="button" type="button" disabled={busy || obstacle !== null} onClick={() => void webhooks.change(webhook, { view, columns: columns && [...columns] })}>
             {words.webhooks.choose}
           </button>
+          {obstacle !== null && <p class="soft">{words.webhooks.notFollowedWhy}</p>}
         </>
       )}
       {rotating !== null && <p class="soft">{words.webhooks.rotating(formatDatetime(rotating))}</p>}
@@ -201,13 +204,17 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
         >
           <option value="">{words.webhooks.all}</option>
           {gone && <option value={initial.view}>{chosen}</option>}
-          {views.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
+          {views.map(({ id, name, query }) => {
+            const obstacle = obstacleIn(query.filter);
+            return (
+              <option key={id} value={id} disabled={obstacle !== null && id !== draft.view}>
+                {obstacle === null ? name : words.webhooks.notFollowed(name, obstacle)}
+              </option>
+            );
+          })}
         </select>
       </label>
+      {views.some(({ query }) => obstacleIn(query.filter) !== null) && <p class="soft">{words.webhooks.notFollowedWhy}</p>}
       {draft.view !== null && <p class="soft">{words.webhooks.freezes}</p>}
       <fieldset class="radios">
         <legend>{words.webhooks.columns}</legend>

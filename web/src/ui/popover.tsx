@@ -14,13 +14,15 @@ interface PopoverProps {
   readonly icon: IconName;
   /** The number of settings in the panel, shown in the button. */
   readonly count?: number;
+  /** What they are, in words. */
+  readonly hint?: string | undefined;
   /** Whether another part of the page asks for the panel. */
   readonly asked?: boolean;
   readonly onClose?: () => void;
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Popover({ label, icon, count = 0, asked = false, onClose, children }: PopoverProps) {
+export function Popover({ label, icon, count = 0, hint, asked = false, onClose, children }: PopoverProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
@@ -37,7 +39,7 @@ export function Popover({ label, icon, count = 0, asked = false, onClose, childr
   const text = count ? `${label} ${count}` : label;
   return (
     <>
-      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={text}>
+      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={hint ?? text}>
         <Icon name={icon} />
         <span class="tool-label">{label}</span>{' '}
         {count > 0 && <span class="badge">{count}</span>}

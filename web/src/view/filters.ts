@@ -1,8 +1,10 @@
 /**
  * Filters for the builder: the operators of a field, drafts that may be incomplete, and the filter of the API. Pure.
  */
+import { isExact } from '../api/json';
 import type { FieldType, Filter } from '../api/types';
 import type { Field } from '../fields/fields';
+import { daysIn, filterOfPeriod, isOperandOf, isPeriod, isSame, ME, periodIn, periodOf, relativeIn, todayIn, type Period, type PeriodName, type Relative } from './relative';
 
 export const OPERATORS = [
   'eq', 'ne', 'in', 'not_in', 'lt', 'lte', 'gt', 'gte', 'between', 'starts_with', 'contains', 'has_words', 'has_any', 'has_all',
@@ -41,12 +43,46 @@ export function operandOf(type: FieldType, op: Operator): Operand {
   return op === 'in' || op === 'not_in' || type === 'multi_enum' ? 'many' : 'one';
 }
 
+/** A value of a condition: as it is entered, or one that the API resolves. */
+export type Given = string | Relative | Period;
+
 export interface ConditionDraft {
   readonly kind: 'condition';
   readonly field: string;
   readonly op: Operator;
-  /** As they are entered; the operator decides which of them count. */
-  readonly values: readonly string[];
+  /** The operator decides which of them count. */
+  readonly values: readonly Given[];
+}
+
+/** A relative value that a picker offers. */
+export interface Choice {
+  readonly given: Relative | Period;
+  /** The operator that comes with it, if it is another one. */
+  readonly op?: Operator;
+}
+
+const PERIODS: readonly PeriodName[] = ['last7', 'next7', 'week', 'month', 'quarter'];
+const DAYS: readonly PeriodName[] = ['today', 'yesterday', 'tomorrow'];
+
+/**
+ * The relative values that the picker of an operator offers. A day is an instant for a point in time, its first one: so
+ * only “before” and “from … on” take days there.
+ */
+export function choicesOf(type: FieldType, op: Operator, timezone: string): readonly Choice[] {
+  if (type === 'user') return op === 'eq' || op === 'ne' || op === 'in' || op === 'not_in' ? [{ given: ME }] : [];
+  if (type !== 'date' && type !== 'datetime') return [];
+  if (op === 'eq') {
+    const periods = (names: readonly PeriodName[]) => names.map((name): Choice => ({ given: periodIn(name, timezone) }));
+    return [...(type === 'date' ? single(timezone) : periods(DAYS)), ...periods(PERIODS), { given: todayIn(timezone), op: 'lt' }];
+  }
+  if (type === 'date' && op === 'ne') return single(timezone);
+  const takesDays = op === 'lt' || op === 'gte' || (type === 'date' && (op === 'lte' || op === 'gt' || op === 'between'));
+  return takesDays ? daysIn(timezone).map((given): Choice => ({ given })) : [];
+}
+
+/** Today, yesterday and tomorrow. */
+function single(timezone: string): readonly Choice[] {
+  return daysIn(timezone).slice(0, DAYS.length).map((given) => ({ given }));
 }
 
 /** The joins of the parts of a group; the last two are the others under a `not`. */
@@ -77,6 +113,14 @@ export function newCondition(field: Field): ConditionDraft {
 export function withField(draft: ConditionDraft, field: Field): ConditionDraft {
   const fresh = newCondition(field);
   return operatorsOf(field.type).includes(draft.op) ? { ...fresh, op: draft.op } : fresh;
+}
+
+/** The condition with another operator. Relative values stay where that operator has them. */
+export function withOperator(draft: ConditionDraft, op: Operator, field: Field, timezone: string): ConditionDraft {
+  const choices = choicesOf(field.type, op, timezone);
+  const isKept = (given: Given) => typeof given === 'string' || choices.some((choice) => choice.op === undefined && isSame(choice.given, given));
+  // A value that is not kept leaves its place empty: the second value of a range stays the second.
+  return { ...draft, op, values: draft.values.map((given) => (isKept(given) ? given : '')) };
 }
 
 /** The draft as a filter; null while no part of it is complete. Incomplete parts are left out. */
@@ -118,17 +162,42 @@ export function withSearch(filter: Filter | null, words: string, issues: number)
   if (!value) return filter;
   // To find parts of words, the API reads names, which it does only in projects up to this size.
   const search: Filter = { field: 'name', op: issues <= MAX_READ ? 'contains' : 'has_words', value };
-  if (!filter) return search;
-  return 'and' in filter ? { and: [...filter.and, search] } : { and: [filter, search] };
+  return allOf([...partsOf(filter), search]);
 }
 
 const MAX_READ = 10_000;
+
+/**
+ * A filter narrowed to a group that the API has found under it. The API resolves relative operands in the filter of the
+ * group, so only the conditions of the group itself come from that.
+ */
+export function narrowedTo(filter: Filter | null, group: Filter): Filter {
+  const parts = 'and' in group ? group.and : [group];
+  const own = parts.slice(!filter ? 0 : 'and' in filter ? filter.and.length : 1);
+  return own.length ? allOf([...partsOf(filter), ...own]) : group;
+}
+
+/** The parts that all have to hold. A period is one of them, with two conditions. */
+function partsOf(filter: Filter | null): readonly Filter[] {
+  if (!filter) return [];
+  return 'and' in filter && !periodOf(filter) ? filter.and : [filter];
+}
+
+function allOf(parts: readonly Filter[]): Filter {
+  const [only] = parts;
+  return only && parts.length === 1 ? only : { and: [...parts] };
+}
 
 export function conditionsIn(filter: Filter | null): number {
   if (!filter) return 0;
   if ('not' in filter) return conditionsIn(filter.not);
   const parts = 'and' in filter ? filter.and : 'or' in filter ? filter.or : null;
   return parts ? parts.reduce((sum, part) => sum + conditionsIn(part), 0) : 1;
+}
+
+/** The conditions of a draft as the builder shows them: a period is one. */
+export function shownIn(draft: Draft): number {
+  return draft.kind === 'group' ? draft.parts.reduce((sum, part) => sum + shownIn(part), 0) : 1;
 }
 
 /** The fields that a filter uses. */
@@ -142,7 +211,7 @@ export function fieldsIn(filter: Filter | null): ReadonlySet<string> {
 
 /** Levels of `and`, `or` and `not` that a draft has when it is complete. */
 export function depthOf(draft: Draft): number {
-  if (draft.kind === 'condition') return 0;
+  if (draft.kind === 'condition') return draft.values.some(isPeriod) ? 1 : 0;
   if (draft.kind === 'fixed') return MAX_DEPTH;
   return levels(draft.join) + Math.max(0, ...draft.parts.map(depthOf));
 }
@@ -155,9 +224,13 @@ function conditionOf({ field: id, op, values }: ConditionDraft, fields: readonly
   const field = fields.find((one) => one.id === id);
   if (!field) return null;
   // The blanks at the ends of a text are a part of it.
-  const given = values.map((value) => (field.type === 'text' ? value : value.trim())).filter((value) => value.trim());
+  const given = values.flatMap((value): Given[] => {
+    if (typeof value !== 'string') return [value];
+    return value.trim() ? [field.type === 'text' ? value : value.trim()] : [];
+  });
   const typed = given.map((value) => (field.type === 'bool' ? value === 'true' : value));
   const [first, second] = typed;
+  if (isPeriod(first)) return op === 'eq' ? filterOfPeriod(id, first) : null;
   switch (operandOf(field.type, op)) {
     case 'none':
       return { field: id, op } as Filter;
@@ -171,7 +244,7 @@ function conditionOf({ field: id, op, values }: ConditionDraft, fields: readonly
 }
 
 function draftOf(filter: Filter, fields: readonly Field[]): Draft {
-  if ('and' in filter) return { kind: 'group', join: 'and', parts: filter.and.map((part) => draftOf(part, fields)) };
+  if ('and' in filter) return periodDraft(filter, fields) ?? { kind: 'group', join: 'and', parts: filter.and.map((part) => draftOf(part, fields)) };
   if ('or' in filter) return { kind: 'group', join: 'or', parts: filter.or.map((part) => draftOf(part, fields)) };
   if ('not' in filter) {
     const draft = draftOf(filter.not, fields);
@@ -182,6 +255,26 @@ function draftOf(filter: Filter, fields: readonly Field[]): Draft {
   const field = 'field' in filter ? fields.find(({ id }) => id === filter.field) : undefined;
   if (!field || !operatorsOf(field.type).includes(filter.op)) return { kind: 'fixed', filter };
   const value: unknown = filter.value ?? [];
-  const values = (Array.isArray(value) ? value : [value]).map(String);
-  return { kind: 'condition', field: field.id, op: filter.op, values };
+  const values = (Array.isArray(value) ? value : [value]).map((one) => givenIn(one, field));
+  // The lines of a list hold no days.
+  const isListed = field.type === 'user' || operandOf(field.type, filter.op) !== 'many';
+  const given = values.filter((one) => one !== null && (isListed || typeof one === 'string')) as readonly Given[];
+  return given.length === values.length ? { kind: 'condition', field: field.id, op: filter.op, values: given } : { kind: 'fixed', filter };
+}
+
+/** The period that the builder shows in place of two conditions. */
+function periodDraft(filter: Filter, fields: readonly Field[]): ConditionDraft | null {
+  const found = periodOf(filter);
+  const field = fields.find(({ id }) => id === found?.field);
+  if (!found || !field) return null;
+  const { from } = found.period;
+  const isOffered = choicesOf(field.type, 'eq', from.timezone ?? 'UTC').some(({ given }) => isSame(given, found.period));
+  return isOffered ? { kind: 'condition', field: field.id, op: 'eq', values: [found.period] } : null;
+}
+
+/** A value of a filter as the builder has it; null if it has no input for that. */
+function givenIn(value: unknown, { type }: Field): Given | null {
+  if (typeof value === 'string' || typeof value === 'boolean' || isExact(value)) return String(value);
+  const relative = relativeIn(value);
+  return relative && isOperandOf(type, relative) ? relative : null;
 }

@@ -23,13 +23,16 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import number_of
+from gridview.query import saved_views
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
+from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
 from gridview.schema.fields import FieldType
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
+from gridview.schema.views import View
 from gridview.view.context import ReadContext
 from tests.unit.test_docs import section_of
 
@@ -232,6 +235,39 @@ def test_the_demo_is_the_same_on_every_machine(loaded: Table) -> None:
     )
 
 
+def test_the_demo_has_a_view_of_what_is_overdue_for_its_reader(loaded: MemoryTable) -> None:
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    views = _stored_views(loaded)
+    assert [one["name"] for one in views] == [demo.VIEW["name"]]
+    query = {**views[0]["query"], "limit": 500}
+    assert query["filter"] == demo.VIEW["query"]["filter"]
+    for user in ("a.macleod", "b.okafor"):
+        resolved = resolve(catalog, query, Reference("2024-06-01T12:00:00.000000Z", user))
+        page = grid_page(ReadContext(loaded.metered(), catalog), resolved, Cursors((b"secret",), "grid")).body
+        rows = json.loads(dumps(page["rows"]))
+        issues = json.loads(
+            dumps([to_json(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)])
+        )
+        expected = {
+            issue["num"]
+            for issue in issues
+            if issue["fields"].get("due", "9999") < "2024-06-01"
+            and issue["fields"].get("assignee") == user
+            and issue["state"] not in ("done", "rejected")
+        }
+        assert {row["num"] for row in rows} == expected
+        assert len(expected) > 20
+        due = [row["fields"]["due"] for row in rows]
+        assert due == sorted(due)
+
+
+def _stored_views(loaded: Table) -> list[Any]:
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    partition = keys.views("0807", demo.PROJECT)
+    items = [one for one in loaded.query_all(partition) if one[keys.SK].startswith("shared/")]
+    return [json.loads(dumps(saved_views.view_json(catalog, View.from_item(item)))) for item in items]
+
+
 def test_loading_again_leaves_what_people_have_edited(loaded: Table) -> None:
     key = (keys.issue("0807", demo.PROJECT, 7), keys.project("0807", demo.PROJECT))
     document = loaded.get(*key)
@@ -241,6 +277,7 @@ def test_loading_again_leaves_what_people_have_edited(loaded: Table) -> None:
     edited = loaded.get(*key)
     assert edited is not None
     assert edited["name"] == "edited"
+    assert len(_stored_views(loaded)) == 1
 
 
 def _type_of(catalog: Catalog, field_id: str) -> FieldType:

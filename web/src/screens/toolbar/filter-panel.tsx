@@ -13,15 +13,16 @@ import {
   MAX_DEPTH,
   newCondition,
   NO_CONDITIONS,
-  operandOf,
   operatorsOf,
   toFilter,
   withField,
+  withOperator,
   type ConditionDraft,
   type Draft,
   type GroupDraft,
 } from '../../view/filters';
-import { formatJson } from '../../api/json';
+import { ownTimezone } from '../../view/relative';
+import { filterText } from '../../cells/filter-text';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 import { Operands } from './operands';
@@ -99,7 +100,7 @@ function Group({ draft, fields, room, onChange }: PartProps<GroupDraft>) {
           <li key={at}>
             {part.kind === 'condition' && <Condition draft={part} fields={fields} room={within} onChange={(next) => put(at, next)} />}
             {part.kind === 'group' && <Group draft={part} fields={fields} room={within} onChange={(next) => put(at, next)} />}
-            {part.kind === 'fixed' && <code>{formatJson(part.filter)}</code>}
+            {part.kind === 'fixed' && <span class="fixed-part">{filterText(part.filter, fields)}</span>}
             <button
               class="icon-button"
               type="button"
@@ -134,7 +135,7 @@ function Group({ draft, fields, room, onChange }: PartProps<GroupDraft>) {
   );
 }
 
-function Condition({ draft, fields, onChange }: PartProps<ConditionDraft>) {
+function Condition({ draft, fields, room, onChange }: PartProps<ConditionDraft>) {
   const field = fields.find(({ id }) => id === draft.field);
   if (!field) return null;
   return (
@@ -158,7 +159,7 @@ function Condition({ draft, fields, onChange }: PartProps<ConditionDraft>) {
         value={draft.op}
         onChange={(event) => {
           const op = operatorsOf(field.type).find((one) => one === event.currentTarget.value);
-          if (op) onChange({ ...draft, op });
+          if (op) onChange(withOperator(draft, op, field, ownTimezone()));
         }}
       >
         {operatorsOf(field.type).map((op) => (
@@ -167,7 +168,14 @@ function Condition({ draft, fields, onChange }: PartProps<ConditionDraft>) {
           </option>
         ))}
       </select>
-      <Operands field={field} operand={operandOf(field.type, draft.op)} values={draft.values} onChange={(values) => onChange({ ...draft, values })} />
+      <Operands
+        key={field.id}
+        field={field}
+        op={draft.op}
+        values={draft.values}
+        hasRoom={room > 0}
+        onChange={(values, op = draft.op) => onChange({ ...draft, op, values })}
+      />
     </div>
   );
 }

@@ -1,41 +1,105 @@
-/** The operands of a condition: the inputs that fit the type of its field. */
+/** The operands of a condition: the inputs that fit the type of its field, and the relative values that it may have. */
 import { useState } from 'preact/hooks';
+import { givenText } from '../../cells/filter-text';
 import type { Field } from '../../fields/fields';
 import { fromLines, toLines } from '../../selection/clipboard';
-import type { Operand } from '../../view/filters';
+import { choicesOf, operandOf, type Choice, type Given, type Operator } from '../../view/filters';
+import { isPeriod, isSame, ME, ownTimezone } from '../../view/relative';
 import { words } from '../../words';
 
 interface OperandsProps {
   readonly field: Field;
-  readonly operand: Operand;
-  readonly values: readonly string[];
-  readonly onChange: (values: readonly string[]) => void;
+  readonly op: Operator;
+  readonly values: readonly Given[];
+  /** Whether the condition may become two that are joined. */
+  readonly hasRoom: boolean;
+  /** `op` if a chosen value comes with another operator. */
+  readonly onChange: (values: readonly Given[], op?: Operator) => void;
 }
 
-export function Operands({ field, operand, values, onChange }: OperandsProps) {
+export function Operands({ field, op, values, hasRoom, onChange }: OperandsProps) {
   const [first = '', second = ''] = values;
-  switch (operand) {
+  const choices = choicesOf(field.type, op, ownTimezone()).filter(({ given }) => hasRoom || !isPeriod(given));
+  const value = (label: string, given: Given, put: (given: Given) => readonly Given[]) => (
+    <Value field={field} op={op} label={label} given={given} choices={choices} onChange={(next, other) => onChange(put(next), other)} />
+  );
+  switch (operandOf(field.type, op)) {
     case 'none':
       return null;
     case 'one':
-      return <Value field={field} label={words.filter.value} value={first} onChange={(value) => onChange([value])} />;
+      return value(words.filter.value, first, (next) => [next]);
     case 'two':
       return (
         <>
-          <Value field={field} label={words.filter.from} value={first} onChange={(value) => onChange([value, second])} />
-          <Value field={field} label={words.filter.to} value={second} onChange={(value) => onChange([first, value])} />
+          {value(words.filter.from, first, (next) => [next, second])}
+          {value(words.filter.to, second, (next) => [first, next])}
         </>
       );
     case 'many':
-      return field.options.length ? (
-        <Options field={field} chosen={values} onChange={onChange} />
-      ) : (
-        <Lines values={values} onChange={onChange} />
-      );
+      if (field.options.length) return <Options field={field} chosen={textsIn(values)} onChange={onChange} />;
+      return field.type === 'user' ? <Users values={values} onChange={onChange} /> : <Lines values={textsIn(values)} onChange={onChange} />;
   }
 }
 
-function Options({ field, chosen, onChange }: { readonly field: Field; readonly chosen: readonly string[]; readonly onChange: OperandsProps['onChange'] }) {
+function textsIn(values: readonly Given[]): readonly string[] {
+  return values.filter((one) => typeof one === 'string');
+}
+
+interface ValueProps {
+  readonly field: Field;
+  readonly op: Operator;
+  readonly label: string;
+  readonly given: Given;
+  readonly choices: readonly Choice[];
+  readonly onChange: (given: Given, op?: Operator) => void;
+}
+
+/** A value: entered, or one of the relative values that the operator offers. */
+function Value({ field, op, label, given, choices, onChange }: ValueProps) {
+  const isEntered = typeof given === 'string';
+  const input = isEntered && <Input field={field} label={label} value={given} onChange={onChange} />;
+  if (isEntered && !choices.length) return input;
+  const at = isEntered ? -1 : choices.findIndex((choice) => choice.op === undefined && isSame(choice.given, given));
+  // A value from a link may be none that is offered, such as a day in another time zone.
+  const all: readonly Choice[] = isEntered || at >= 0 ? choices : [...choices, { given }];
+  return (
+    <div class="operand">
+      <select
+        aria-label={words.filter.kindOf(label)}
+        value={isEntered ? '' : String(at >= 0 ? at : all.length - 1)}
+        onChange={(event) => {
+          const choice = all[event.currentTarget.value === '' ? -1 : Number(event.currentTarget.value)];
+          if (choice) onChange(choice.given, choice.op);
+          else onChange('');
+        }}
+      >
+        <option value="">{field.type === 'user' ? words.filter.oneUser : words.filter.exactly}</option>
+        {all.map((choice, place) => (
+          <option key={place} value={String(place)}>
+            {choice.op === undefined ? givenText(choice.given, field.type, op) : words.filter.overdue}
+          </option>
+        ))}
+      </select>
+      {input}
+    </div>
+  );
+}
+
+/** Users by their ids, and the reader. */
+function Users({ values, onChange }: { readonly values: readonly Given[]; readonly onChange: (values: readonly Given[]) => void }) {
+  const me = values.filter((one) => typeof one !== 'string');
+  return (
+    <div class="users">
+      <label>
+        <input type="checkbox" checked={me.length > 0} onChange={(event) => onChange([...(event.currentTarget.checked ? [ME] : []), ...textsIn(values)])} />
+        {words.relative.me}
+      </label>
+      <Lines values={textsIn(values)} onChange={(lines) => onChange([...me, ...lines])} />
+    </div>
+  );
+}
+
+function Options({ field, chosen, onChange }: { readonly field: Field; readonly chosen: readonly string[]; readonly onChange: (values: readonly string[]) => void }) {
   const order = field.options.map(({ value }) => value);
   return (
     <fieldset class="options">
@@ -57,7 +121,7 @@ function Options({ field, chosen, onChange }: { readonly field: Field; readonly 
 }
 
 /** Values, one a line. The text is kept as typed: half of a quoted value is no other value. */
-function Lines({ values, onChange }: Pick<OperandsProps, 'values' | 'onChange'>) {
+function Lines({ values, onChange }: { readonly values: readonly string[]; readonly onChange: (values: readonly string[]) => void }) {
   const [text, setText] = useState(() => toLines(values));
   return (
     <textarea
@@ -73,14 +137,14 @@ function Lines({ values, onChange }: Pick<OperandsProps, 'values' | 'onChange'>)
   );
 }
 
-interface ValueProps {
+interface InputProps {
   readonly field: Field;
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-function Value({ field, label, value, onChange }: ValueProps) {
+function Input({ field, label, value, onChange }: InputProps) {
   switch (field.type) {
     case 'enum':
     case 'bool': {

@@ -1,13 +1,14 @@
 /** The line above the grid, which controls the rows and their look. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
 import { permits } from '../../auth/session';
 import type { Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
-import { conditionsIn } from '../../view/filters';
+import { fromFilter, shownIn } from '../../view/filters';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
 import { words } from '../../words';
@@ -33,7 +34,8 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
       <Popover
         label={words.toolbar.filter}
         icon="filter"
-        count={conditionsIn(view.filter)}
+        count={shownIn(fromFilter(view.filter, model.fields))}
+        hint={view.filter ? filterText(view.filter, model.fields) : undefined}
         asked={model.panels.filtering.value !== null}
         onClose={() => (model.panels.filtering.value = null)}
       >
