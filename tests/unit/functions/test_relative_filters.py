@@ -109,6 +109,14 @@ def test_now_is_counted_from_the_request(plain: str, api: Client, midnight: Midn
     assert [row["num"] for row in api.post(f"{plain}/grid", {"filter": hours}).body["rows"]] == [6]
 
 
+def test_me_is_the_writer_too(plain: str, api: Client, account: Cloud) -> None:
+    api.acting(user="bob").made(f"{plain}/issues", {"name": "of Bob"})
+    account.derive()
+    written = {"filter": {"field": "created_by", "op": "eq", "value": {"me": True}}, "count": True}
+    assert api.post(f"{plain}/grid", written).body["matched"] == 9
+    assert api.acting(user="bob").post(f"{plain}/grid", written).body["matched"] == 1
+
+
 # Cursors
 
 
