@@ -261,7 +261,7 @@ def test_the_demo_has_a_view_of_what_is_overdue_for_its_reader(loaded: MemoryTab
         assert due == sorted(due)
 
 
-def _stored_views(loaded: MemoryTable) -> list[Any]:
+def _stored_views(loaded: Table) -> list[Any]:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     partition = keys.views("0807", demo.PROJECT)
     items = [one for one in loaded.query_all(partition) if one[keys.SK].startswith("shared/")]
