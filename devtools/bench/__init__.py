@@ -21,8 +21,8 @@ Local: compare them between the sizes only.
 
 Each of these options measures something else instead:
 
-With --compare postgres: filtered, sorted and grouped queries, here and in PostgreSQL. The loaded data is kept in
-.build/bench. A million issues take some 6 GB there, and minutes to load.
+With --compare postgres: filtered, sorted and grouped queries, and sums, here and in PostgreSQL. The loaded data is kept
+in .build/bench. A million issues take some 6 GB there, and minutes to load. With --sums too: only the sums.
 
 With --throughput: consumers of one project's new issues, side by side in virtual time. The real code runs on a table in
 memory, where a call takes 5 ms. One container folds meanwhile.
@@ -115,10 +115,10 @@ def run(args: argparse.Namespace) -> int:
         from devtools.bench.throughput import run
     elif args.pending:
         from devtools.bench.pending import run
-    elif args.sums:
-        from devtools.bench.sums import run
     elif args.compare:
         from devtools.bench.postgres.compare import run
+    elif args.sums:
+        from devtools.bench.sums import run
     else:
         from devtools.bench.command import run
 

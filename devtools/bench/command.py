@@ -71,11 +71,13 @@ def run(args: argparse.Namespace) -> int:
             *folds.changed(functions, _ACTOR, stored, sizes[-1]),
             *folds.changed(functions, _ACTOR, stored, _FEW, folds.LONE),
         ]
+        progress.print("Measuring what columns add to them ...")
+        columns = folds.changed(functions, _ACTOR, stored, sizes[-1], folds.NUMBERS)
     progress.print("Measuring slices and a neighbour, in virtual time ...")
     shared = sharing.Shared(sharing.slices(), sharing.lags())
-    report.show(console, results, edited, kept, changed, shared)
+    report.show(console, results, edited, kept, changed, columns, shared)
     if args.json is not None:
-        output.write_json(args.json, report.to_json(results, edited, kept, changed, shared))
+        output.write_json(args.json, report.to_json(results, edited, kept, changed, columns, shared))
     return 0
 
 

@@ -6,10 +6,11 @@ write reads the others.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from functools import reduce
 from itertools import count, groupby
 from random import Random
 from types import SimpleNamespace
@@ -19,9 +20,10 @@ from unittest import mock
 from typing_extensions import override
 
 from devtools.bench import issues
+from devtools.bench.column_work import ColumnWork, metered_columns
 from devtools.bench.functions import Functions, event, record
 from devtools.bench.measure import images
-from devtools.bench.work import Work, worked
+from devtools.bench.work import NOTHING, Work, worked
 from devtools.failure import Failure
 from devtools.local import bulk
 from devtools.local.derived_items import derived_items
@@ -78,6 +80,19 @@ PLAN: Final = (
     Step(DELETE, 40, 3, history=False),
     Step(DELETE, 200, 1, history=False),
 )
+NUMBERS: Final = (
+    Step(CREATE, 40, 3),
+    Step(CREATE, 1_000, 3),
+    Step(EDIT, 200, 2),
+    Step(DELETE, 40, 3),
+)
+"""The steps of a project in which all number fields are indexed: by how much their columns raise the cost."""
+_PROJECTS: Final[Mapping[Sequence[Step], tuple[str, Sequence[str]]]] = {
+    PLAN: ("j", issues.INDEXED),
+    LONE: ("lone", issues.INDEXED),
+    NUMBERS: ("numbers", (*issues.INDEXED, *issues.NUMBERS)),
+}
+"""The name of each plan's project, and the indexed attributes."""
 _SEED: Final = 12
 
 
@@ -86,7 +101,7 @@ class Changed:
     """Changes of one kind in a project of so many `issues`, with `together` of them in a fold: what accepting, deriving and folding
     them took.
 
-    `history`: whether the history was on.
+    `history`: whether the history was on. `columns`: the part of the folds that writes columns.
     """
 
     issues: int
@@ -96,6 +111,7 @@ class Changed:
     accepted: Work
     consumed: Work
     folded: Work
+    columns: Work
 
     @property
     def write_units(self) -> float:
@@ -108,11 +124,12 @@ def changed(
 ) -> list[Changed]:
     """Load a project of so many issues, and change it. Takes some tens of thousands of writes, and a minute for 100,000 issues."""
     steps, old = plan_for(size, plan), old_issues(size, plan)
+    name, indexed = _PROJECTS[plan]
     measured = []
-    with stepped() as go_on:
+    with stepped() as go_on, metered_columns() as columns:
         whole = [*range(1, _bulk_changed(steps) + 1), *old]
-        name = f"j{size}" if plan is PLAN else f"lone{size}"
-        project = _Project(functions, actor, table, name, size, whole, old, go_on)
+        catalog = issues.make_project(table, actor, f"{name}{size}", indexed)
+        project = _Project(functions, actor, table, catalog, size, whole, old, go_on, columns)
         for remembers, some in groupby(steps, key=lambda step: step.history):
             project.remember(remembers)
             measured += [project.measure(step) for step in some]
@@ -161,15 +178,19 @@ def stepped() -> Iterator[Callable[[float], None]]:
 
 
 def load(table: Table, catalog: Catalog, size: int, whole: Sequence[int]) -> None:
-    """The ledgers of so many issues and their blocks, and all that belongs to those of these numbers."""
+    """The ledgers of so many issues, their columns and blocks, and all that belongs to those of these numbers."""
     wanted, places = frozenset(whole), bulk.Places()
+    items: list[Item]
     for some in chunked(issues.generate(catalog, size), 1_000):
-        items: list[Item] = []
+        items = []
         for document in some:
             ledger, *entries = derived_items(catalog, document)
             places.add(Ledger.from_item(ledger).applied)
             items += [ledger, *entries, document] if document["num"] in wanted else [ledger]
         table.batch_put(items)
+    pages, totals = places.columns(catalog)
+    table.batch_put([page.to_item(catalog.tenant, catalog.project) for page in pages])
+    table.put(totals.to_item(catalog.tenant, catalog.project))
     for chain in places.chains():
         table.batch_put([block.to_item(catalog.tenant, catalog.project) for block in chain])
 
@@ -180,18 +201,20 @@ class _Project:
         functions: Functions,
         actor: Actor,
         table: Table,
-        project: str,
+        catalog: Catalog,
         size: int,
         whole: Sequence[int],
         old: Sequence[int],
         go_on: Callable[[float], None],
+        columns: ColumnWork,
     ) -> None:
         self._functions = functions
         self._size = size
         self._go_on = go_on
         self._actor = actor
         self._table = table
-        self._catalog = issues.make_project(table, actor, project)
+        self._columns = columns
+        self._catalog = catalog
         bulk.take_numbers(table, self._catalog, size)
         load(table, self._catalog, size, whole)
         self._path = f"/v1/projects/{self._catalog.project}/issues"
@@ -218,7 +241,9 @@ class _Project:
         else:
             change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
             works = [self._changed_and_folded(change, together) for _ in range(step.folds)]
-        return Changed(self._size, kind, together, step.history, *map(_sum, zip(*works, strict=True)))
+        accepted, consumed, folded = map(_sum, zip(*works, strict=True))
+        columns = self._columns.taken(folded.issues)
+        return Changed(self._size, kind, together, step.history, accepted, consumed, folded, columns)
 
     def _changed_and_folded(
         self, change: Callable[[int], tuple[Work, list[Any]]], together: int
@@ -341,16 +366,5 @@ class _Project:
         return worked(self._functions, changes, do)
 
 
-NOTHING: Final = Work(0, True, 0.0, 0.0, 0, 0.0, 0.0)
-
-
 def _sum(works: Sequence[Work]) -> Work:
-    return Work(
-        issues=sum(work.issues for work in works),
-        finished=True,
-        seconds=sum(work.seconds for work in works),
-        cpu_seconds=sum(work.cpu_seconds for work in works),
-        calls=sum(work.calls for work in works),
-        read_units=sum(work.read_units for work in works),
-        write_units=sum(work.write_units for work in works),
-    )
+    return reduce(Work.plus, works, NOTHING)

@@ -1,6 +1,6 @@
 """The projects of the benchmark: 20 attributes of every type, 4 of them indexed, and as many issues as wanted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any, Final
@@ -24,6 +24,8 @@ NUMBER: Final = "amount"
 SPARSE: Final = "reviewed"
 """Indexed, a little later than the date, and without a value in two of three issues: the null tail."""
 INDEXED: Final = (DATE, TEXT, NUMBER, SPARSE)
+NUMBERS: Final = (NUMBER, "estimate", "spent", "score")
+"""All number fields: the first has a value in every issue, the others in some."""
 
 FIRST_DAY: Final = date(2015, 1, 1)
 DAYS: Final = 3_650
@@ -93,12 +95,12 @@ _ATTRIBUTES: Final[tuple[tuple[str, str, float, Draw], ...]] = (
 )
 
 
-def make_project(table: Table, actor: Actor, project: str) -> Catalog:
-    """Create the project with its attributes."""
+def make_project(table: Table, actor: Actor, project: str, indexed: Collection[str] = INDEXED) -> Catalog:
+    """Create the project with its attributes; some of them are indexed."""
     catalogs = Catalogs()
     create_project(table, actor, {"id": project, "name": f"Benchmark {project}"})
     for attribute, kind, _, _ in _ATTRIBUTES:
-        body = {"id": attribute, "name": attribute, "type": kind, "indexed": attribute in INDEXED}
+        body = {"id": attribute, "name": attribute, "type": kind, "indexed": attribute in indexed}
         if kind in ("enum", "multi_enum"):
             body["options"] = list(_LABELS if kind == "multi_enum" else _KINDS)
         create_attribute(table, catalogs, actor, project, body)

@@ -11,6 +11,7 @@ from devtools.bench import output
 from devtools.bench.edits import Edit
 from devtools.bench.folds import CREATE, Changed
 from devtools.bench.history import Remembered
+from devtools.bench.issues import NUMBERS
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Neighbour, Shared
 from devtools.bench.work import Work
@@ -51,6 +52,7 @@ def to_json(
     edits: Sequence[Edit],
     remembered: Sequence[Remembered],
     changed: Sequence[Changed],
+    columns: Sequence[Changed],
     shared: Shared,
 ) -> dict[str, Any]:
     """Everything, by name."""
@@ -61,27 +63,28 @@ def to_json(
         ],
         "edits": [asdict(edit) for edit in edits],
         "history": [asdict(one) for one in remembered],
-        "changes": [
-            {
-                "issues": one.issues,
-                "kind": one.kind,
-                "together": one.together,
-                "history": one.history,
-                "write_units": one.write_units,
-                **{
-                    name: work.to_json()
-                    for name, work in (
-                        ("accepted", one.accepted),
-                        ("consumed", one.consumed),
-                        ("folded", one.folded),
-                    )
-                },
-            }
-            for one in changed
-        ],
+        "changes": [_changed(one) for one in changed],
+        "columns": [_changed(one) for one in columns],
         "slices": [asdict(one) for one in shared.slices],
         "lags": [asdict(one) | {"neighbour": one.neighbour._asdict()} for one in shared.lags],
         "growth": {kind: asdict(one) for kind, one in growth(results).items()},
+    }
+
+
+def _changed(one: Changed) -> dict[str, Any]:
+    works = {
+        "accepted": one.accepted,
+        "consumed": one.consumed,
+        "folded": one.folded,
+        "columns": one.columns,
+    }
+    return {
+        "issues": one.issues,
+        "kind": one.kind,
+        "together": one.together,
+        "history": one.history,
+        "write_units": one.write_units,
+        **{name: work.to_json() for name, work in works.items()},
     }
 
 
@@ -91,6 +94,7 @@ def show(
     edits: Sequence[Edit],
     remembered: Sequence[Remembered],
     changed: Sequence[Changed],
+    columns: Sequence[Changed],
     shared: Shared,
 ) -> None:
     """Print the tables, the ratios between the largest size and the smallest, and the figures of sharing.
@@ -104,6 +108,7 @@ def show(
     console.print(_edits(edits))
     console.print(_remembered(remembered))
     console.print(_changes(changed))
+    console.print(_columns(columns))
     for line in _cpu(changed):
         console.print(line, highlight=False, soft_wrap=True)
     console.print(_slices(shared))
@@ -189,7 +194,7 @@ def _remembered(remembered: Sequence[Remembered]) -> Table:
 
 
 def _changes(changed: Sequence[Changed]) -> Table:
-    parts = "document", "ledger, journal, entries and history", "blocks"
+    parts = "document", "ledger, journal, entries and history", "blocks, columns"
     return output.table(
         "\nWrite units of a change, by the changes of its fold",
         ("change", "issues", "changes a fold", "history", "all", *parts, "calls"),
@@ -204,6 +209,35 @@ def _changes(changed: Sequence[Changed]) -> Table:
                 f"{one.consumed.calls_each + one.folded.calls_each:.1f}",
             )
             for one in changed
+        ),
+    )
+
+
+def _columns(columns: Sequence[Changed]) -> Table:
+    return output.table(
+        f"\nThe part of columns in a change, with {len(NUMBERS)} indexed number fields",
+        (
+            "change",
+            "issues",
+            "changes a fold",
+            "write units",
+            "read units",
+            "calls",
+            "CPU ms",
+            "write units in all",
+        ),
+        (
+            (
+                one.kind,
+                f"{one.issues:,}",
+                f"{one.together:,}",
+                f"{one.columns.write_units_each:.3f}",
+                f"{one.columns.read_units_each:.3f}",
+                f"{one.columns.calls_each:.3f}",
+                f"{one.columns.cpu_milliseconds:.3f}",
+                f"{one.write_units:.1f}",
+            )
+            for one in columns
         ),
     )
 

@@ -9,15 +9,14 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import partial
-from random import Random
 from typing import Any, Final, NamedTuple
 
 from pyroaring import BitMap
 from rich.console import Console
 
-from devtools.bench import output
+from devtools.bench import number_issues, output
+from devtools.bench.number_issues import DONE, KIND, SHARE
 from devtools.local import bulk
 from devtools.proof.baseline import service
 from devtools.proof.baseline.questions import Question
@@ -25,16 +24,12 @@ from devtools.proof.baseline.service import Cost
 from devtools.proof.baseline.world import PROJECT, TENANT, World
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_totals import ColumnTotal, total_of
 from gridview.chains.number_columns import NumberColumn, column_of
 from gridview.commands.actor import Actor, Role
-from gridview.commands.attributes import create_attribute
-from gridview.commands.projects import create_project
 from gridview.derive.families import NUMBERS, column_families, derived_strings, families_of
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import parsed
 from gridview.encoding.sort_strings import number_of
-from gridview.journal.items import Totals
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
@@ -42,17 +37,17 @@ from gridview.view.block_cache import BlockCache
 from gridview.view.journal_tail import learn
 
 SIZE: Final = 100_000
-_NUMBERS: Final = ("cost", "price", "hours", "weight", "size")
-_KINDS: Final = tuple(f"k{place:02}" for place in range(50))
-_SEED: Final = 30
 _REPEAT: Final = 9
 
-_ONE_PERCENT: Final = {"field": "share", "op": "eq", "value": 0}
-_HALF: Final = {"field": "done", "op": "eq", "value": True}
+_LONG: Final = (number_issues.WIDE, number_issues.QUOTIENT)
+_ONE_PERCENT: Final = {"field": SHARE, "op": "eq", "value": 0}
+_HALF: Final = {"field": DONE, "op": "eq", "value": True}
 _SUMS: Final = ["count", "sum", "avg"]
 
 
-def _summary(functions: Sequence[str], only: Any = None, fields: Sequence[str] = _NUMBERS) -> dict[str, Any]:
+def _summary(
+    functions: Sequence[str], only: Any = None, fields: Sequence[str] = number_issues.NUMBERS
+) -> dict[str, Any]:
     asked = [{"field": one, "functions": list(functions)} for one in fields]
     return {"fields": asked, **({} if only is None else {"filter": only})}
 
@@ -68,13 +63,23 @@ QUESTIONS: Final = (
         "50 groups with a sum, 1 % filter",
         "groups",
         {
-            "by": ["kind"],
+            "by": [KIND],
             "filter": _ONE_PERCENT,
             "aggregates": [{"field": "cost", "function": "sum"}],
             "limit": 500,
         },
     ),
     Question("five fields, 1 % filter", "summary", _summary(_SUMS, _ONE_PERCENT)),
+    Question(
+        "a sum of 48 bits under a 1 % filter",
+        "summary",
+        _summary(["sum"], _ONE_PERCENT, [number_issues.WIDE]),
+    ),
+    Question(
+        "a sum of quotients under a 1 % filter",
+        "summary",
+        _summary(["sum"], _ONE_PERCENT, [number_issues.QUOTIENT]),
+    ),
 )
 
 
@@ -95,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     found = measured(made)
     console.print(
         output.table(
-            f"\n{size:,} issues with five numbers of 24 bits",
+            f"\n{size:,} issues with five numbers of 24 bits, and two longer ones",
             ("question", "read units, cold", "warm", "rounds, cold", "warm", "CPU ms, warm"),
             (
                 [
@@ -140,15 +145,7 @@ def measured(made: World) -> Iterator[Measured]:
 def make(size: int) -> World:
     """The project with the index of so many issues, of which the table has no documents."""
     table, actor = MemoryTable(), Actor(TENANT, "bench", Role.ADMIN)
-    create_project(table, actor, {"id": PROJECT, "name": PROJECT})
-    numbers = [{"id": one, "name": one, "type": "number"} for one in (*_NUMBERS, "share")]
-    others = (
-        {"id": "kind", "name": "kind", "type": "enum", "options": list(_KINDS)},
-        {"id": "done", "name": "done", "type": "bool"},
-    )
-    for body in (*numbers, *others):
-        create_attribute(table, Catalogs(), actor, PROJECT, body)
-    catalog = Catalogs().get(table, TENANT, PROJECT)
+    catalog = number_issues.make_project(table, actor, PROJECT, _LONG)
     bulk.take_numbers(table, catalog, size)
     gc.disable()  # millions of objects that all stay
     try:
@@ -167,18 +164,16 @@ def _load(table: MemoryTable, catalog: Catalog, size: int) -> None:
         for family, string in some.items():
             least, most = ends.get(family, (string, string))
             ends[family] = min(least, string), max(most, string)
-    totals: dict[str, ColumnTotal | None] = {}
+    pages, totals = places.columns(catalog)
+    for page in pages:
+        table.put(page.to_item(TENANT, PROJECT))
     for family in column_families(catalog):
-        pages = places.column(family)
-        for page in pages:
-            table.put(page.to_item(TENANT, PROJECT))
-        totals[family] = total_of(page.slices for page in pages)
         for string in ends[family]:
             order = derived_keys.order(TENANT, PROJECT, family)
             issue = keys.issue(TENANT, PROJECT, number_of(string))
             table.put({keys.PK: issue, keys.SK: order, keys.SORT: string, "version": 1, "revision": 1})
     log = Log(table, TENANT, PROJECT)
-    log.put_totals(Totals(0, totals), log.totals())
+    log.put_totals(totals, log.totals())
     for chain in places.chains():
         for block in chain:
             table.put(block.to_item(TENANT, PROJECT))
@@ -192,16 +187,10 @@ def _families(catalog: Catalog) -> frozenset[str]:
 
 
 def _derived(catalog: Catalog, size: int) -> Iterator[Mapping[str, str]]:
-    random = Random(_SEED)  # noqa: S311  (the same each time)
     by_id = {field.id: field for field in catalog.attributes}
-    kinds = [option.id for option in by_id["kind"].live_options]
-    for num in range(1, size + 1):
-        values: dict[str, Any] = {
-            by_id[one].key: Decimal(random.randrange(2**24)).scaleb(-2) for one in _NUMBERS
-        }
-        values[by_id["share"].key] = random.randrange(100)
-        values[by_id["kind"].key] = random.choice(kinds)
-        values[by_id["done"].key] = random.random() < 0.5
+    kinds = {option.value: option.id for option in by_id[KIND].live_options}
+    for num, fields in enumerate(number_issues.fields(size, _LONG), 1):
+        values = {by_id[one].key: kinds[value] if one == KIND else value for one, value in fields.items()}
         instant = "2024-01-01T00:00:00.000000Z"
         document = {"num": num, "name": "n", "state": catalog.state.live_options[0].id, "fields": values}
         yield derived_strings(catalog, {**document, "created": instant, "updated": instant})

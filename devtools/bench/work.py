@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from devtools.bench.capacity import Units
 
@@ -58,6 +58,18 @@ class Work:
         """The memory."""
         return None if self.memory is None else self.memory / _MEGABYTE
 
+    def plus(self, other: "Work") -> "Work":
+        """Return both together, as finished work without a memory of its own."""
+        return Work(
+            issues=self.issues + other.issues,
+            finished=True,
+            seconds=self.seconds + other.seconds,
+            cpu_seconds=self.cpu_seconds + other.cpu_seconds,
+            calls=self.calls + other.calls,
+            read_units=self.read_units + other.read_units,
+            write_units=self.write_units + other.write_units,
+        )
+
     def to_json(self) -> dict[str, Any]:
         """All but the issues for an issue."""
         return {
@@ -70,6 +82,10 @@ class Work:
             "write_units": self.write_units_each,
             "megabytes": self.megabytes,
         }
+
+
+NOTHING: Final = Work(0, True, 0.0, 0.0, 0, 0.0, 0.0)
+"""No work on no issue."""
 
 
 class Metered(Protocol):

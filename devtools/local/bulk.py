@@ -16,7 +16,7 @@ from devtools.local.built_chains import built_chain, built_column
 from devtools.local.derived_items import derived_items
 from gridview.chains.blocks import Block
 from gridview.chains.column_pages import ColumnPage
-from gridview.chains.column_totals import ColumnTotal, total_of
+from gridview.chains.column_totals import total_of
 from gridview.chains.column_writer import remove_column
 from gridview.derive.families import column_families, families_of, keys_of
 from gridview.dynamodb.expressions import PRESENT, Item, put
@@ -69,9 +69,13 @@ class Places:
         for family, string in derived.items():
             self._keys[family].extend(keys_of(family, string))
 
-    def column(self, family: str) -> list[ColumnPage]:
-        """The pages of a column, as of the beginning of the journal."""
-        return built_column(family, self._keys.get(family, ()))
+    def columns(self, catalog: Catalog) -> tuple[list[ColumnPage], Totals]:
+        """The pages of all columns and their totals, as of the beginning of the journal. Before `chains`."""
+        built = {
+            family: built_column(family, self._keys.get(family, ())) for family in column_families(catalog)
+        }
+        totals = {family: total_of(page.slices for page in pages) for family, pages in built.items()}
+        return [page for pages in built.values() for page in pages], Totals(0, totals)
 
     def chains(self) -> Iterator[list[Block]]:
         """The blocks of each family. This object forgets them."""
@@ -154,15 +158,13 @@ def _write_both(write: Write, table: Table, derived: Sequence[Item], documents: 
 def _write_columns(table: Table, catalog: Catalog, places: Places, write: Write) -> None:
     """Write all columns, then their totals. A killed load may have left pages, which are removed."""
     tenant, project = catalog.tenant, catalog.project
-    log = Log(table, tenant, project)
-    totals: dict[str, ColumnTotal | None] = {}
     for family in column_families(catalog):
         remove_column(table, tenant, project, family)
-        pages = places.column(family)
-        write(table, [page.to_item(tenant, project) for page in pages])
-        totals[family] = total_of(page.slices for page in pages)
-    if totals:
-        log.put_totals(Totals(0, totals), log.totals())
+    pages, totals = places.columns(catalog)
+    write(table, [page.to_item(tenant, project) for page in pages])
+    if totals.by_family:
+        log = Log(table, tenant, project)
+        log.put_totals(totals, log.totals())
 
 
 def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) -> None:

@@ -234,8 +234,10 @@ def _load_issues(table: Table, catalog: Catalog, issues: list[Document]) -> None
 
 
 def _save_view(table: Table, catalog: Catalog) -> None:
-    key = (keys.views(catalog.tenant, catalog.project), keys.shared_view(1))
-    if table.get(*key, consistent=True) is not None:
+    if (
+        table.get(keys.views(catalog.tenant, catalog.project), keys.shared_view(1), consistent=True)
+        is not None
+    ):
         return  # an earlier load came this far, and people may have edited the view since
     actor = Actor(catalog.tenant, _LOADER, Role.ADMIN)
     change = saved_views.parse_create(catalog, VIEW, Reference.of(actor.user))

@@ -91,7 +91,6 @@ def view_sql(catalog: Catalog, table: str = ITEMS) -> str:
     project = catalog.tenant, catalog.project
     columns = ['  CAST(item.num.n AS integer) AS "num"', '  CAST(item.version.n AS integer) AS "version"']
     columns += [f'  {_value(field)} AS "{field.id}"{_comment(field)}' for field in _fields(catalog)]
-    columns += [f'  item.{name}.s AS "{column}"' for name, column in _writers(catalog)]
     lines = [one if at == len(columns) - 1 else _comma(one) for at, one in enumerate(columns)]
     return (
         f"CREATE OR REPLACE VIEW issues_{catalog.tenant}_{catalog.project} AS\nSELECT\n"
@@ -106,12 +105,6 @@ def view_sql(catalog: Catalog, table: str = ITEMS) -> str:
 def _fields(catalog: Catalog) -> Iterator[Field]:
     yield from catalog.builtins
     yield from catalog.attributes
-
-
-def _writers(catalog: Catalog) -> list[tuple[str, str]]:
-    """The attributes for the authors of an issue, each with a column name that no attribute of the project has."""
-    taken = {field.id for field in catalog.attributes}
-    return [(name, f"issue_{name}" if name in taken else name) for name in ("created_by", "updated_by")]
 
 
 def _value(field: Field) -> str:

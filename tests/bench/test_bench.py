@@ -32,6 +32,8 @@ MARK = 1
 """Write units of the mark that confirms a batch's sort entries."""
 FOLD = 5
 """Write units: taking the fold, and its watermark with which it rests."""
+TOTALS = 1
+"""Write units of the totals of all columns, once for each fold."""
 LAG = 1
 """Write units of the record of the lag, at most once for each batch."""
 
@@ -188,6 +190,29 @@ def test_a_change_writes_a_ledger_once_and_its_blocks_in_folds(
     assert together["consumed"]["cpu_milliseconds"] > 0
 
 
+def test_the_columns_of_four_number_fields_add_a_write_for_each_page_and_one_for_the_totals(
+    measured: tuple[dict[str, Any], str],
+) -> None:
+    steps = folds.plan_for(300, folds.NUMBERS)
+    fields = [body["fields"] for body in issues.bodies(300)]
+    fields += [body["fields"] for body in islice(issues.bodies(10**6, seed=3), 200)]
+    old, created = iter(folds.old_issues(300, folds.NUMBERS)), iter(range(301, 501))
+    for one, step in zip(measured[0]["columns"], steps, strict=True):
+        assert (one["kind"], one["together"]) == step[:2]
+        expected = 0
+        for _ in range(step.folds):
+            some = islice(created if step.kind == folds.CREATE else old, step.together)
+            moved = [issues.NUMBER] if step.kind == folds.EDIT else issues.NUMBERS
+            pages = {(field, num // 256) for num in some for field in moved if field in fields[num - 1]}
+            expected += len(pages) + TOTALS
+        changes = step.together * step.folds
+        assert one["columns"]["write_units"] * changes == pytest.approx(expected)
+        # The totals and each page are read before they are written.
+        assert one["columns"]["read_units"] * changes == pytest.approx(expected)
+        assert one["columns"]["write_units"] < one["folded"]["write_units"]
+        assert one["columns"]["cpu_milliseconds"] > 0
+
+
 def test_the_check_looks_at_every_issue_and_writes_nothing(measured: tuple[dict[str, Any], str]) -> None:
     so_far = 0
     for result in measured[0]["results"]:
@@ -245,6 +270,8 @@ def test_every_figure_is_printed(measured: tuple[dict[str, Any], str]) -> None:
         assert f" {edit['written']:.1f} " in printed
     for one in figures["changes"]:
         assert f" {one['write_units']:.1f} " in printed
+    for one in figures["columns"]:
+        assert f" {one['columns']['write_units']:.3f} " in printed
     assert "CPU time of a new issue: consumer " in printed
     assert "300 issues against 200" in printed
     assert f" {figures['growth']['by date']['milliseconds']:.2f} x " in printed

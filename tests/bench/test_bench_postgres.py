@@ -24,7 +24,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Section]
     """Two sizes, compared. The comparison itself has checked that all answers are equal."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ours, "KEPT", tmp_path_factory.mktemp("kept"))
-        wanted = [datasets.generated(size) for size in SIZES]
+        wanted = [*map(datasets.generated, SIZES), *map(datasets.numbers, SIZES)]
         found = compare.measure(wanted, 1, Console(file=io.StringIO()))
         assert all(map(ours.is_loaded, wanted))
         assert not ours.is_loaded(datasets.generated(500))
@@ -35,7 +35,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Section]
 def test_every_question_is_answered_by_all_sides_within_four_calls_in_sequence(
     sections: list[Section],
 ) -> None:
-    for section, size in zip(sections, SIZES, strict=True):
+    for section, size in zip(sections, SIZES * 2, strict=True):
         assert section.issues == size
         for line in section.lines:
             assert set(line.costs) == {COLD, KEPT, *THEIRS}
@@ -46,17 +46,19 @@ def test_every_question_is_answered_by_all_sides_within_four_calls_in_sequence(
 
 @needs.postgres
 def test_the_table_and_the_json_contain_every_figure(sections: list[Section]) -> None:
-    grown = report.growth(sections)
+    grown = report.growth(sections[: len(SIZES)])
     output = io.StringIO()
     report.show(Console(file=output, width=200), sections, grown)
     printed = output.getvalue()
     document = json.loads(json.dumps(report.to_json(sections, grown)))
-    assert [section["issues"] for section in document["sections"]] == list(SIZES)
-    for line in sections[-1].lines:
+    assert [section["issues"] for section in document["sections"]] == [*SIZES, *SIZES]
+    for line in (*sections[1].lines, *sections[-1].lines):
         assert line.question.name in printed
         assert f"{line.costs[THEIRS[0]].milliseconds:,.1f}" in printed
         assert f"{line.units(COLD):,.1f}" in printed
-        assert document["sections"][-1]["queries"][line.question.name]["costs"][COLD]["read_units"] > 0
+    for section in document["sections"]:
+        assert all(one["costs"][COLD]["read_units"] > 0 for one in section["queries"].values())
+    for line in sections[0].lines:
         assert document["growth"][line.question.name]["milliseconds"][COLD] > 0
 
 

@@ -78,7 +78,7 @@ def test_concurrent_writes_are_in_the_journal_and_folded(stack: LocalStack) -> N
     project = world.make(random, sizes=(110,))
     project.composites = []
     bodies = [*project.issues.values()]
-    project.issues, project.times = {}, {}
+    project.issues, project.stamps = {}, {}
     with stack.client() as api:
         _post(api, "/v1/projects", {"id": PROJECT, "name": "Journal", "states": project.states})
         for attribute in project.attributes:
@@ -94,7 +94,7 @@ def test_concurrent_writes_are_in_the_journal_and_folded(stack: LocalStack) -> N
             project.issues |= one.holds
         for num in project.issues:
             issue = api.get(f"/v1/projects/{PROJECT}/issues/{num}").raise_for_status().json()
-            project.times[num] = issue["created"], issue["updated"]
+            project.stamps[num] = world.stamps_of(issue)
         table = bulk.table_at(stack.state.engine, TABLE)
         until(lambda: api.get(f"/v1/projects/{PROJECT}").json()["issues"] == len(project.issues))
     log = Log(table, TENANT, PROJECT)

@@ -176,7 +176,7 @@ def _claim(family: str) -> Damage:
 START, KIND, SIZE = "a1.1", "a2.1b", "a3.1"
 LEDGER = derived_keys.LEDGER
 _ORDERS = ("created.1", "name.1", "updated.1", START, SIZE)
-_PLACES = ("num", "name.1.has", "state.1b", KIND)
+_PLACES = ("num", "name.1.has", "state.1b", "created_by.1b", "updated_by.1b", KIND)
 _UNFINISHED = {START: {"to": "x", "left": ["y"]}, "a9.1": {"left": ["z"]}}
 
 

@@ -36,8 +36,9 @@ VALUES: dict[str, Any] = {
 }
 """The values of an issue without a nasty one."""
 
-FIELDS = ("num", "name", "state", "created", "updated", *(attribute["id"] for attribute in ATTRIBUTES))
-BUILT_IN = 5
+_BUILT_IN = ("num", "name", "state", "created", "updated", "created_by", "updated_by")
+FIELDS = (*_BUILT_IN, *(attribute["id"] for attribute in ATTRIBUTES))
+BUILT_IN = len(_BUILT_IN)
 """The number of fields in which every issue has a value."""
 
 _TEXTS = [text for text in nasty.NASTY_TEXTS if text]

@@ -4,6 +4,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { findings } from './accessibility';
 import { Visit } from './browser';
+import { footers } from './footers';
 import { TIMEOUT } from './timeout';
 import { makeProject } from './projects';
 import type { Stack } from './stack';
@@ -21,6 +22,7 @@ const CSV_ROWS = 10_000;
 const CSV_COLUMNS = 13;
 
 test('the page is measured', async ({ browser, stack }) => {
+  const summaries = await footers(browser, stack);
   const cookies = await stack.cookiesOf({ tenant: inject('tenant'), user: 'ada', role: 'viewer' });
   const address = `/projects/${inject('project')}`;
   const cold: number[] = [];
@@ -54,6 +56,7 @@ test('the page is measured', async ({ browser, stack }) => {
   const figures = {
     cold: median(cold),
     warm: median(warm),
+    ...summaries,
     ...weight,
     end: median(ends),
     longest: frames.at(-1),

@@ -13,6 +13,8 @@ const BUILT_IN: readonly Column[] = [
   { id: 'state', name: 'State', type: 'enum' },
   { id: 'created', name: 'Created', type: 'datetime' },
   { id: 'updated', name: 'Updated', type: 'datetime' },
+  { id: 'created_by', name: 'Created by', type: 'user' },
+  { id: 'updated_by', name: 'Updated by', type: 'user' },
 ];
 
 /**

@@ -77,7 +77,15 @@ function functionOf(fn: SummaryFunction, field: string): string {
 
 export const words = {
   product: 'gridview',
-  fields: { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
+  fields: {
+    num: 'No.',
+    name: 'Name',
+    state: 'State',
+    created: 'Created',
+    updated: 'Updated',
+    created_by: 'Created by',
+    updated_by: 'Updated by',
+  },
   roles: { viewer: 'Viewer', editor: 'Editor', admin: 'Admin' },
   count: (count: number) => numbers.format(count),
   loading: 'Loading …',

@@ -119,7 +119,7 @@ describe('an import plan', () => {
   });
   const builtIn = fieldsOf(
     { id: 'p', name: 'p', states: [], issues: 0, version: 1, created: '', updated: '', history: { enabled: true, days: 90 }, created_by: '', updated_by: '' },
-    { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
+    { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated', created_by: 'Created by', updated_by: 'Updated by' },
   );
   const FIELDS = [...builtIn, attribute('cost', 'Cost (GBP)', 'number')];
   const file = (text: string) => rowsOf(new Blob([text]));

@@ -194,7 +194,7 @@ describe('the feed', () => {
 describe('a change', () => {
   it('is applied to a row that lacks it', () => {
     const changed = applied(row(1, { city: 'Oslo' }), event(1, 2, { city: 'Rome', cost: null }));
-    expect(changed).toEqual({ num: 1, version: 2, values: { num: 1, city: 'Rome', cost: null, updated: '2024-05-01T00:00:02Z' } });
+    expect(changed).toEqual({ num: 1, version: 2, values: { num: 1, city: 'Rome', cost: null, updated: '2024-05-01T00:00:02Z', updated_by: 'bob' } });
     expect(applied(changed, event(1, 2, { city: 'Bonn' }))).toBe(changed);
     expect(applied(changed, event(2, 5, { city: 'Bonn' }))).toBe(changed);
   });
@@ -205,7 +205,9 @@ describe('a change', () => {
     expect(effectOf(event(1, 2, { cost: null }), dependence)).toEqual({ places: false, figures: true });
     expect(effectOf(event(1, 2, { name: 'x' }), dependence)).toEqual({ places: false, figures: false });
     expect(effectOf(event(1, 2, {}, { kind: 'delete' }), dependence)).toEqual({ places: true, figures: true });
-    expect(effectOf(event(1, 2, { name: 'x' }), { places: new Set(['updated']), figures: new Set() }).places).toBe(true);
+    for (const field of ['updated', 'updated_by']) {
+      expect(effectOf(event(1, 2, { name: 'x' }), { places: new Set([field]), figures: new Set() }).places).toBe(true);
+    }
   });
 
   it('is recorded once, and applied to rows that were read before it', () => {

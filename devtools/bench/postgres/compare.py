@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 from rich.console import Console
@@ -60,14 +61,18 @@ class _Place:
 def run(args: argparse.Namespace) -> int:
     """Compare; 0 when all answers were equal, whatever the figures."""
     sizes = sorted({*(args.sizes or SIZES), *((args.size,) if args.size else ())})
-    wanted = [datasets.generated(size) for size in sizes]
+    wanted = [] if args.sums else [datasets.generated(size) for size in sizes]
+    grows = len(wanted)
+    wanted += [datasets.numbers(size) for size in sizes]
     progress = Console(stderr=True)
-    if datasets.NYC.exists():
+    if args.sums:
+        pass
+    elif datasets.NYC.exists():
         wanted.append(datasets.cases())
     else:
         progress.print(f"{datasets.NYC} is missing. Comparing without the real cases.", highlight=False)
     sections = measure(wanted, args.repeat or REPEAT, progress)
-    growth = report.growth(sections[: len(sizes)]) if len(sizes) > 1 else []
+    growth = report.growth(sections[:grows]) if grows > 1 else []
     report.show(output.console(), sections, growth)
     if args.json is not None:
         output.write_json(args.json, report.to_json(sections, growth))
@@ -102,7 +107,7 @@ def _placed(stack: ExitStack, server: Cluster, dataset: Dataset, progress: Conso
     sides = _our_sides(here)
     for database, design in tables.items():
         sides[design.name] = _their_side(stack.enter_context(server.session(database)), design)
-    return _Place(dataset, dataset.subject().questions(), sides, here.load_seconds)
+    return _Place(dataset, dataset.questions(), sides, here.load_seconds)
 
 
 def _our_sides(here: Ours) -> dict[str, _Side]:
@@ -117,18 +122,26 @@ def _our_sides(here: Ours) -> dict[str, _Side]:
 def _their_side(session: Session, design: Design) -> _Side:
     def ask(question: Question) -> Asked:
         rows, milliseconds = session.ask(design.sql(question))
-        return Asked(_answer(question, rows), len(rows), milliseconds, 0.0, 1, 0.0)
+        return Asked(answer_of(question, rows), len(rows), milliseconds, 0.0, 1, 0.0)
 
     return _Side(ask)
 
 
-def _answer(question: Question, rows: Sequence[str]) -> Any:
+def answer_of(question: Question, rows: Sequence[str]) -> Any:
+    """Read an answer from rows of cells that are separated by `|`, in the form of `Asked.answer`."""
     match question.kind:
         case Kind.COUNT:
             return int(rows[0])
         case Kind.GROUPS:
             pairs = (row.rpartition("|") for row in rows)
             return {value or None: int(count) for value, _, count in pairs}
+        case Kind.SUMS:
+            cells = "|".join(rows).split("|")
+            totals = zip(cells[::2], cells[1::2], strict=True)
+            return [(int(count), Decimal(total)) for count, total in totals]
+        case Kind.GROUPED_SUMS:
+            triples = (row.rsplit("|", 2) for row in rows)
+            return {value: (int(count), Decimal(total)) for value, count, total in triples}
         case Kind.PAGE:
             return [int(row.partition("|")[0]) for row in rows]
 

@@ -5,15 +5,15 @@ import gzip
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from devtools import paths
-from devtools.bench import issues
-from devtools.bench.postgres.questions import Condition, Subject
+from devtools.bench import issues, number_issues
+from devtools.bench.postgres.questions import Condition, NumberSubject, Question, Subject
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.projects import create_project
@@ -40,7 +40,7 @@ class Dataset:
     count: int
     make: Callable[[Table], Catalog]
     documents: Callable[[Catalog], Iterator[Document]]
-    subject: Callable[[], Subject]
+    questions: Callable[[], Sequence[Question]]
     sources: tuple[Path, ...]
     """The sources of the issues, in addition to their number: files that make other issues when they change."""
 
@@ -80,8 +80,39 @@ def generated(size: int) -> Dataset:
         size,
         make,
         lambda catalog: issues.generate(catalog, size),
-        subject,
+        lambda: subject().questions(),
         (Path(issues.__file__),),
+    )
+
+
+def numbers(size: int) -> Dataset:
+    """So many issues with five numbers, for sums."""
+    project = f"s{size}"
+
+    def make(table: Table) -> Catalog:
+        number_issues.make_project(table, ACTOR, project)
+        return _without_updated(table, project)
+
+    def made(catalog: Catalog) -> Iterator[Document]:
+        for num, fields in enumerate(number_issues.fields(size), 1):
+            changes = documents.parse_create(catalog, {"name": f"Issue {num}", "fields": fields})
+            yield documents.new_document(catalog, num, changes, user=ACTOR.user, now=issues.moment(num))
+
+    subject = NumberSubject(
+        issues=size,
+        numbers=number_issues.NUMBERS,
+        group=number_issues.KIND,
+        few=Condition(number_issues.SHARE, 0, 0),
+        half=Condition(number_issues.DONE, True, True),
+    )
+    return Dataset(
+        f"{size:,} issues with five numbers",
+        project,
+        size,
+        make,
+        made,
+        subject.questions,
+        (Path(number_issues.__file__), Path(__file__)),
     )
 
 
@@ -140,7 +171,7 @@ def cases() -> Dataset:
         len(rows),
         make,
         lambda catalog: _cases(catalog, rows),
-        subject,
+        lambda: subject().questions(),
         (NYC, Path(__file__)),
     )
 

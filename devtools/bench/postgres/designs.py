@@ -85,6 +85,8 @@ class AttributeValue:
             return f"SELECT count(*) FROM {_source(self._is_column(only))} f WHERE {' AND '.join(where)}"
         if question.kind is Kind.GROUPS:
             return self._groups(field or "")
+        if question.kind in (Kind.SUMS, Kind.GROUPED_SUMS):
+            return self._sums(question)
         limits = f"LIMIT {ROWS} OFFSET {question.offset}"
         if question.without:
             absent = (
@@ -122,6 +124,21 @@ class AttributeValue:
         groups = f"SELECT {column}::text, count(*) FROM value v WHERE {has} GROUP BY 1"
         without = f"SELECT NULL, (SELECT count(*) FROM issue) - (SELECT count(*) FROM value v WHERE {has})"
         return f"{groups} UNION ALL {without} ORDER BY 1"
+
+    def _sums(self, question: Question) -> str:
+        only, field = question.only, question.field
+        summed = ", ".join(str(self._attributes[one]) for one in question.sums)
+        tables, where = "value s", [f"s.attribute IN ({summed})", "s.number IS NOT NULL"]
+        if only is not None:
+            column = _number_column(self._is_column(only))
+            tables += f" JOIN {_source(self._is_column(only))} f ON f.{column} = s.issue"
+            where.append(self._condition(only))
+        sums = f"count(*), sum(s.number) FROM {tables}"
+        if field is None:
+            return f"SELECT {sums} WHERE {' AND '.join(where)} GROUP BY s.attribute ORDER BY s.attribute"
+        where.append(self._has(field, "g"))
+        value, grouped = f"g.{self._column(field)}", "JOIN value g ON g.issue = s.issue"
+        return f"SELECT {value}, {sums} {grouped} WHERE {' AND '.join(where)} GROUP BY 1"
 
     def _condition(self, only: Condition) -> str:
         if only.field in _BUILTINS:
@@ -169,6 +186,12 @@ class Jsonb:
             return f"SELECT count(*) FROM issue WHERE {' AND '.join(where)}"
         if question.kind is Kind.GROUPS:
             return f"SELECT {self._value(field or '')}, count(*) FROM issue GROUP BY 1 ORDER BY 1"
+        if question.kind in (Kind.SUMS, Kind.GROUPED_SUMS):
+            sums = ", ".join(f"count({value}), sum({value})" for value in map(self._value, question.sums))
+            source = f"issue WHERE {where[0]}" if where else "issue"
+            if field is None:
+                return f"SELECT {sums} FROM {source}"
+            return f"SELECT {self._value(field)}, {sums} FROM {source} GROUP BY 1"
         order = "num"
         if field is not None:
             where.append(f"{self._value(field)} IS {'' if question.without else 'NOT '}NULL")
@@ -240,4 +263,6 @@ def _range(only: Condition) -> str:
 
 
 def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return f"'{_copied(value)}'"
     return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"

@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,21 +17,22 @@ from devtools.bench import issues
 from devtools.bench.postgres import datasets, enginefile
 from devtools.bench.postgres.datasets import ACTOR, Dataset
 from devtools.bench.postgres.questions import Kind, Question
-from devtools.local import bulk, engine
+from devtools.local import built_chains, bulk, engine
 from devtools.local import table as engine_table
-from gridview.chains import blocks
+from gridview.chains import blocks, column_pages
 from gridview.derive import families, ledger, sort_entries
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding import attribute_values, keys, option_ranks, sort_strings, values
+from gridview.encoding import attribute_values, keys, number_pages, option_ranks, sort_strings, values
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.journal import items as journal
 from gridview.journal.log import Log
-from gridview.query.counting import grouped_counts
+from gridview.query.counting import grouped_counts, summarized
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
 from gridview.query.group_request import resolve as resolve_groups
+from gridview.query.summary_request import resolve as resolve_summary
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck, FoundEpoch
@@ -45,8 +47,8 @@ _LOADED: Final = "loaded.json"
 _CODE: Final = tuple(
     Path(str(module.__file__))
     for module in (
-        *(blocks, bulk, datasets, documents, enginefile, families, sort_entries),
-        *(issues, journal, keys, ledger, option_ranks, sort_strings, values, attribute_values),
+        *(blocks, bulk, built_chains, column_pages, datasets, documents, enginefile, families, sort_entries),
+        *(issues, journal, keys, ledger, number_pages, option_ranks, sort_strings, values, attribute_values),
     )
 )
 """The inputs that determine the loaded items."""
@@ -58,7 +60,7 @@ class Asked(NamedTuple):
     """The answer to a question, and its cost."""
 
     answer: Any
-    """Numbers of the rows of a page, in order; value -> count; or the count."""
+    """Numbers of the rows of a page, in order; value -> count; the count; or count and sum of each field or value."""
     rows: int
     milliseconds: float
     cpu_milliseconds: float
@@ -94,14 +96,16 @@ class Ours:
         table, catalog, body = self.table.metered(), self.catalog, question.body()
         context = ReadContext(table, catalog, cache, self._epoch())
         began, began_cpu = time.perf_counter(), time.process_time()
-        if question.kind is Kind.GROUPS:
+        if question.kind in (Kind.GROUPS, Kind.GROUPED_SUMS):
             found = grouped_counts(context, resolve_groups(catalog, body), _CURSORS)
+        elif question.kind is Kind.SUMS:
+            found = summarized(context, resolve_summary(catalog, body))
         else:
             found = grid_page(context, resolve(catalog, body), _CURSORS)
         encoded = dumps(found.body)
         milliseconds = (time.perf_counter() - began) * 1000
         cpu_milliseconds = (time.process_time() - began_cpu) * 1000
-        answer = json.loads(encoded)
+        answer = json.loads(encoded, parse_float=Decimal)
         return Asked(
             _answer(question, answer),
             len(answer.get("rows", ())),
@@ -118,6 +122,12 @@ def _answer(question: Question, answer: dict[str, Any]) -> Any:
             return answer["matched"]
         case Kind.GROUPS:
             return {group["values"][0]: group["count"] for group in answer["groups"]}
+        case Kind.SUMS:
+            return [(one["count"], one["sum"]) for one in answer["summaries"]]
+        case Kind.GROUPED_SUMS:
+            return {
+                one["values"][0]: (one["count"], one["aggregates"][0]["value"]) for one in answer["groups"]
+            }
         case Kind.PAGE:
             return [row["num"] for row in answer["rows"]]
 
@@ -166,11 +176,15 @@ def _load(folder: Path, dataset: Dataset) -> None:
 
 
 def items_of(dataset: Dataset, catalog: Catalog) -> Iterator[Item]:
-    """Everything that is stored of a dataset's issues, blocks last."""
+    """Everything that is stored of a dataset's issues, columns and blocks last."""
     places = bulk.Places()
     for derived, made in bulk.derive(catalog, dataset.documents(catalog), places):
         yield from derived
         yield from made
+    pages, totals = places.columns(catalog)
+    for page in pages:
+        yield page.to_item(catalog.tenant, catalog.project)
+    yield totals.to_item(catalog.tenant, catalog.project)
     for chain in places.chains():
         for block in chain:
             yield block.to_item(catalog.tenant, catalog.project)

@@ -1,12 +1,14 @@
 """The questions, in words that both sides understand: pages, row N, exact counts, groups. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
 ROWS: Final = 100
 """The rows of a page, with all columns."""
+GROUPS_AT_ONCE: Final = 500
+"""The groups of an answer."""
 DOCUMENT_UNITS: Final = 0.5
 """Read units of each row's own document, which no index can save."""
 
@@ -17,6 +19,8 @@ class Kind(Enum):
     PAGE = "page"
     COUNT = "count"
     GROUPS = "groups"
+    SUMS = "sums"
+    GROUPED_SUMS = "grouped sums"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,11 @@ class Question:
     - `without`: the page is of issues that have no value of the field, and `offset` counts from the first of them.
     - `target`: the most read units that it should take without kept reads, and without its rows' documents. With kept
       reads, a tenth.
+    - `kept_target`: the most that it should take with kept reads, if that is not a tenth.
     - `ours_first`: it should take less time than the attribute-value design, if that has a million issues.
+    - `ours_first_kept`: with kept reads, it should take less time than either design then.
+    - `sums`: the number fields whose values are counted and summed, in the order of their attributes. Every issue has
+      a value of each, and of `field`.
     """
 
     name: str
@@ -56,13 +64,21 @@ class Question:
     offset: int = 0
     without: bool = False
     target: float | None = None
+    kept_target: float | None = None
     ours_first: bool = False
+    ours_first_kept: bool = False
+    sums: Sequence[str] = ()
 
     def body(self) -> dict[str, Any]:
         """The request as the API takes it."""
         only: Mapping[str, Any] = {} if self.only is None else {"filter": self.only.to_json()}
         if self.kind is Kind.GROUPS:
             return {"by": [self.field], **only}
+        if self.kind is Kind.SUMS:
+            return {"fields": [{"field": one, "functions": ["count", "sum"]} for one in self.sums], **only}
+        if self.kind is Kind.GROUPED_SUMS:
+            sums = [{"field": one, "function": "sum"} for one in self.sums]
+            return {"by": [self.field], "aggregates": sums, "limit": GROUPS_AT_ONCE, **only}
         sort = (
             []
             if self.field is None
@@ -132,3 +148,52 @@ class Subject:
             Question(COUNT, Kind.COUNT, only=self.rare),
             Question(NUMBER_ORDER, only=self.rare),
         )
+
+
+SUM_OF_ALL: Final = "five fields: count and sum"
+SUM_OF_FEW: Final = "a sum, filtered (1 %)"
+SUM_OF_HALF: Final = "a sum, filtered (50 %)"
+GROUPED_SUM: Final = "50 groups with a sum"
+GROUPED_SUM_OF_FEW: Final = "50 groups with a sum, filtered (1 %)"
+_SUM_TARGETS: Final[Mapping[int, Mapping[str, float]]] = {
+    100_000: {SUM_OF_ALL: 6, SUM_OF_FEW: 65, SUM_OF_HALF: 70, GROUPED_SUM_OF_FEW: 100},
+    1_000_000: {SUM_OF_ALL: 6, SUM_OF_FEW: 500, SUM_OF_HALF: 650, GROUPED_SUM_OF_FEW: 850},
+}
+_SUM_KEPT_TARGET: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSubject:
+    """The fields of a dataset of numbers."""
+
+    issues: int
+    numbers: Sequence[str]
+    group: str
+    """A field of 50 values."""
+    few: Condition
+    """About 1 % of the issues."""
+    half: Condition
+    """About half of the issues."""
+
+    def questions(self) -> Sequence[Question]:
+        """All of them, in the order of the table."""
+        first = self.numbers[:1]
+        return tuple(
+            map(
+                self._with_targets,
+                (
+                    Question(SUM_OF_ALL, Kind.SUMS, sums=self.numbers),
+                    Question(SUM_OF_FEW, Kind.SUMS, only=self.few, sums=first),
+                    Question(SUM_OF_HALF, Kind.SUMS, only=self.half, sums=first),
+                    Question(GROUPED_SUM, Kind.GROUPED_SUMS, field=self.group, sums=first),
+                    Question(
+                        GROUPED_SUM_OF_FEW, Kind.GROUPED_SUMS, field=self.group, only=self.few, sums=first
+                    ),
+                ),
+            )
+        )
+
+    def _with_targets(self, question: Question) -> Question:
+        target = _SUM_TARGETS.get(self.issues, {}).get(question.name)
+        kept = None if target is None else _SUM_KEPT_TARGET
+        return replace(question, target=target, kept_target=kept, ours_first_kept=True)

@@ -26,6 +26,7 @@ from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys, live_keys
 from gridview.encoding.sort_strings import sort_string
+from gridview.fsck.repair import repair_issues
 from gridview.journal.history import whole
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
@@ -41,12 +42,15 @@ from gridview.schema.store import Catalogs, DefinitionsMissing, read_kept
 from gridview.schema.trash import is_trashed
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock
+from gridview.support.concurrency import chunked
 from gridview.support.errors import NotFound
 
 INVOCATION_SECONDS: Final = 75.0
 """Seconds after which no invocation is at work any more that read something before."""
 
 _PAGE: Final = 1_000
+_AT_ONCE: Final = 50
+"""Issues that are derived again together."""
 _FOLD_SECONDS: Final = 60.0
 
 
@@ -132,6 +136,7 @@ class _Pass:
         self._began = clock.seconds()
         self._projects: dict[str, _Project] = {}
         self._versions: dict[str, int] = {}
+        self._to_repair: list[str] = []
         self._to_fold: set[str] = set()
         self._to_build: dict[str, set[str]] = defaultdict(set)
         self.traces = Traces()
@@ -143,6 +148,7 @@ class _Pass:
             found = find(item[keys.PK], item[keys.SK])
             if found.tenant == self._tenant:
                 self._meet(found, item)
+        self._derive_again()
         for project in self._to_fold:
             self._fold(project)
         for project, definitions in self._to_build.items():
@@ -271,6 +277,8 @@ class _Pass:
         if not committed or current or not shown or (ledger.intent is not None and not ledger.number):
             self.traces.waiting["ledger"] += 1
             self._to_fold.add(key.project)
+            if current:
+                self._to_repair.append(item[keys.PK])
             return
         self.traces.rewritten["ledger"] += 1
         done = replace(after, intent={} if ledger.number else None, left={}, revision=ledger.revision + 1)
@@ -314,6 +322,15 @@ class _Pass:
             self.traces.waiting["block"] += 1
             self._to_build[key.project].add(key.family.split(".")[0])
 
+    def _derive_again(self) -> None:
+        """Derive issues from their documents whose ledgers name the person.
+
+        `created_by` and `updated_by` are replaced in the same version, from which the stream consumer derives nothing.
+        """
+        catalogs = Catalogs()
+        for some in chunked(self._to_repair, _AT_ONCE):
+            repair_issues(self._table, catalogs, dict.fromkeys(some, 0))
+
     def _fold(self, project: str) -> None:
         folder = Folder(self._table, Catalogs(), Fences(), self._tenant, project, _ignore)
         if self._project(project).head is not None:
@@ -324,7 +341,7 @@ class _Pass:
         catalog = self._project(project).catalog
         if catalog is None or any(catalog.pending()):
             return
-        fields = [one.id for one in catalog.attributes if one.key in definitions]
+        fields = [one.id for one in (*catalog.builtins, *catalog.attributes) if one.key in definitions]
         composites = [one.id for one in catalog.living_composites if one.id in definitions]
         # A deleted attribute that can be restored has no id by which it can be named: all are built then.
         all_of_them = any(one.key in definitions for one in catalog.hidden)
@@ -353,7 +370,7 @@ class _Pass:
             except (NotFound, DefinitionsMissing):
                 self._projects[name] = _Project(None, frozenset(), Strings(self._user, (), {}), head)
                 return self._projects[name]
-            fields = (*catalog.attributes, *catalog.hidden, *catalog.deleting)
+            fields = (*catalog.builtins, *catalog.attributes, *catalog.hidden, *catalog.deleting)
             user_keys = frozenset(one.key for one in fields if one.type is FieldType.USER)
             orders = {
                 one.order_id.split(".")[0]: one for one in catalog.orders if isinstance(one, CompositeOrder)

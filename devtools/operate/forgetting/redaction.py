@@ -16,6 +16,7 @@ from gridview.dynamodb.expressions import Condition, Item
 from gridview.encoding import sort_strings
 from gridview.encoding.json_codec import dumps
 from gridview.journal.items import JournalItem
+from gridview.schema import ids
 from gridview.schema.catalog import CompositeOrder
 from gridview.schema.fields import FieldType
 from gridview.schema.history import Change, Values
@@ -99,8 +100,18 @@ def change_without(change: Change, user_keys: Collection[str], user: str) -> Cha
         key: Values(*(FORMER_USER if one == user else one for one in both)) if key in user_keys else both
         for key, both in change.fields.items()
     }
-    after = replace(change, by=FORMER_USER if change.by == user else change.by, fields=fields)
+    after = replace(
+        change,
+        by=_former(change.by, user),
+        was_by=_former(change.was_by, user),
+        created_by=_former(change.created_by, user),
+        fields=fields,
+    )
     return None if after == change else after
+
+
+def _former(one: str, user: str) -> str:
+    return FORMER_USER if one == user else one
 
 
 def answer_without(answer: Answer, user: str) -> Answer | None:
@@ -128,7 +139,7 @@ class Strings:
     def renamed(self, family: str, sort: str) -> str:
         """The sort string, or fence key, with the former user in the place of the person; itself without the person."""
         definition = family.split(".")[0]
-        if definition.startswith("c"):
+        if ids.COMPOSITE.fullmatch(definition):
             known = self._composites.get(definition)
             return self._in_any(sort) if known is None else self._in_order(known, sort)
         if definition not in self._simple:

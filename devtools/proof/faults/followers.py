@@ -176,9 +176,11 @@ def assert_histories(world: World, catalog: Catalog) -> None:
 
 def _assert_history(world: World, catalog: Catalog, key: str) -> None:
     values: dict[str, Any] = {}
-    last = 0
+    last, by = 0, ""
     for change in changes_after(world.engine, *world.home, keys.parse_issue(key).num, 0):
-        last = change.version
+        if change.was_by not in ("", by):
+            raise Difference(f"{key}: version {change.version} comes after one by {change.was_by}, not {by}")
+        last, by = change.version, change.by
         for name, one in change.fields.items():
             if _alike(values.get(name), one.old) or catalog.removed(name):
                 values[name] = one.new

@@ -38,6 +38,7 @@ _VALUES: dict[FieldType, Callable[[Random, Field], Any]] = {
     ),
     FieldType.USER: lambda random, _: random.choice(["ann", "Bob", "cid"]),
 }
+_EDITORS = ("ann", "bob", "Bob", "cid")
 _CLEARED = 0.25
 _CHANGED = 0.4
 
@@ -79,14 +80,16 @@ def update(world: World, catalogs: Catalogs, num: int) -> Run:
     seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
     expected = frozenset({seen}) if seen and world.chance(0.2) else None
     asked = wish(world, new=False)
-    return ask(world, catalogs, f"update {num}", "bob", "PATCH", f"/issues/{num}", asked, expected)
+    user = world.random.choice(_EDITORS)
+    return ask(world, catalogs, f"update {num} by {user}", user, "PATCH", f"/issues/{num}", asked, expected)
 
 
 def delete(world: World, catalogs: Catalogs, num: int) -> Run:
     """A request that deletes an issue."""
     seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
     expected = frozenset({seen}) if seen and world.chance(0.3) else None
-    return ask(world, catalogs, f"delete {num}", "bob", "DELETE", f"/issues/{num}", None, expected)
+    user = world.random.choice(_EDITORS)
+    return ask(world, catalogs, f"delete {num} by {user}", user, "DELETE", f"/issues/{num}", None, expected)
 
 
 def bring_back(world: World, catalogs: Catalogs, num: int) -> Run:
@@ -279,7 +282,7 @@ class Reader:
     def _another_query(self) -> dict[str, Any]:
         random = self._world.random
         catalog = self._catalogs._entries.get((self._world.tenant, self._world.project))
-        names = ["num", "name", "state", "updated"]
+        names = ["num", "name", "state", "updated", "created_by", "updated_by"]
         if catalog is not None:
             names += [field.id for field in catalog.attributes] * 2
         query: dict[str, Any] = {

@@ -33,7 +33,7 @@ from devtools.proof.oracle.compare import (
 )
 from devtools.proof.oracle.limits import budgets
 from devtools.proof.oracle.sql import Oracle
-from devtools.proof.oracle.world import Json, Project, Question, question
+from devtools.proof.oracle.world import Json, Project, Question, Stamps, question, stamps_of
 from devtools.proof.oracle.writers import between, spelled_alike
 from gridview.commands.actor import Role
 from gridview.dynamodb.expressions import Item
@@ -186,7 +186,7 @@ class Questioner:
 
     def _versions(self, catalog: Catalog, project: _Project) -> tuple[_Project, int]:
         """All versions of all issues, and the number of versions that this catalog cannot show."""
-        found = replace(project, issues={}, times={}, nums={})
+        found = replace(project, issues={}, stamps={}, nums={})
         unknown = 0
         for key, versions in self._world.history.items():
             for document in (one for documents in versions.values() for one in documents):
@@ -196,7 +196,7 @@ class Questioner:
                 except (UnknownOption, LookupError, ValueError, TypeError):
                     unknown += 1
                     continue
-                found.issues[at], found.times[at] = one
+                found.issues[at], found.stamps[at] = one
                 found.nums[at] = keys.parse_issue(key).num
         return found, unknown
 
@@ -281,11 +281,11 @@ def _with(catalog: Catalog, project: _Project, documents: Iterable[Item]) -> _Pr
     return replace(
         project,
         issues={num: body for num, (body, _) in sorted(bodies.items())},
-        times={num: times for num, (_, times) in bodies.items()},
+        stamps={num: stamps for num, (_, stamps) in bodies.items()},
     )
 
 
-def _body(catalog: Catalog, document: Mapping[str, Any]) -> tuple[Json, tuple[str, str]]:
-    """An issue as in a request to the API, and its times."""
+def _body(catalog: Catalog, document: Mapping[str, Any]) -> tuple[Json, Stamps]:
+    """An issue as in a request to the API, and its stamps."""
     row = shown(catalog, document, None)
-    return row, (row["created"], row["updated"])
+    return row, stamps_of(row)

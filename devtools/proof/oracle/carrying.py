@@ -101,7 +101,7 @@ class Carrier:
             num
             for num, version in versions.items()
             if version == self.writes.versions.get(num)
-            and clock.instant(project.times[num][1]) > begun - TAKEN_IN + _MEANWHILE
+            and clock.instant(project.stamps[num].updated) > begun - TAKEN_IN + _MEANWHILE
         }
         self.happened["writes that reads have shown"] += len(seen)
         others = {num: version for num, version in self.writes.versions.items() if num not in seen}

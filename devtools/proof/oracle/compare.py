@@ -42,6 +42,8 @@ _TITANIUM_EVERY, _TITANIUM_AT = 25, 24
 """How often the tracker takes the place of a generated project, and first when."""
 _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
 DATA = ("both", "generated", "titanium")
+_TEXTS = ("name", "state", *world.WRITERS)
+"""The built-in fields whose values are texts."""
 
 
 class Difference(AssertionError):
@@ -120,16 +122,19 @@ def load(
         attributes.create_attribute(table, Catalogs(), actor, project_id, attribute)
     for sort in project.composites:
         composite_indexes.create_composite(table, Catalogs(), actor, project_id, {"sort": sort}, settling=0)
-    if project.composites:
+    for name in project.switched_off:
+        attributes.update_attribute(
+            table, Catalogs(), actor, project_id, name, {"indexed": False}, None, settling=0
+        )
+    if project.composites or project.switched_off:
         Worker(table, Catalogs(), lambda: 60.0, _poison, settling=0).work()
     catalog = Catalogs().get(table, tenant, project_id)
     made = []
     for num, issue in project.issues.items():
-        now = parse_datetime(project.times[num][0])
-        one = documents.new_document(
-            catalog, num, documents.parse_create(catalog, issue), user="oracle", now=now
-        )
-        made.append({**one, "updated": parse_datetime(project.times[num][1])})
+        stamps = project.stamps[num]
+        changes, now = documents.parse_create(catalog, issue), parse_datetime(stamps.created)
+        one = documents.new_document(catalog, num, changes, user=stamps.created_by, now=now)
+        made.append({**one, "updated": parse_datetime(stamps.updated), "updated_by": stamps.updated_by})
     if made:
         bulk.take_numbers(table, catalog, max(project.issues))
         with held_to(project.limits):
@@ -191,10 +196,10 @@ def check_values(loaded: Loaded, page: Any, columns: list[str] | None) -> None:
     kinds = loaded.project.types
     for row in page["rows"]:
         sent = loaded.project.issues[row["num"]]
-        ours = {name: row[name] for name in ("name", "state") if name in row}
-        theirs = {name: loaded.project.value(row["num"], name) for name in ("name", "state")}
+        ours = {name: row[name] for name in _TEXTS if name in row}
+        theirs = {name: loaded.project.value(row["num"], name) for name in _TEXTS}
         same(
-            f"name and state of {row['num']}",
+            f"the texts of {row['num']}",
             ours,
             {name: one for name, one in theirs.items() if columns is None or name in columns},
         )

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from devtools.proof.oracle.world import Json, Project
+from devtools.proof.oracle.world import Json, Project, Stamps
 
 
 @dataclass(slots=True)
@@ -14,7 +14,7 @@ class Version:
 
     number: int
     body: Json
-    times: tuple[str, str]
+    stamps: Stamps
     since: float = -math.inf
     until: float = math.inf
 
@@ -30,7 +30,7 @@ class History:
 
     def __post_init__(self) -> None:
         for num, body in self.origin.issues.items():
-            self.versions[num].append(Version(1, body, self.origin.times[num]))
+            self.versions[num].append(Version(1, body, self.origin.stamps[num]))
 
     @property
     def living(self) -> list[int]:
@@ -88,5 +88,5 @@ class History:
         return replace(
             self.origin,
             issues={num: one.body for num, one in sorted(versions.items())},
-            times={num: one.times for num, one in versions.items()},
+            stamps={num: one.stamps for num, one in versions.items()},
         )

@@ -96,7 +96,7 @@ def _document(table: MemoryTable, num: int) -> Item:
 def _edit_back(table: MemoryTable, num: int, random: Random) -> None:
     """Have the document be the second version; a consumer may have taken in a part of the first, which was another."""
     document = _document(table, num)
-    first = {**document, "fields": {}, "name": "as it was", "version": 1}
+    first = {**document, "fields": {}, "name": "as it was", "updated_by": "first", "version": 1}
     if random.random() < 0.5:
         _consume(table, [first], random, commits=False)
     table.put({**document, "version": 2})

@@ -8,7 +8,7 @@ from devtools.importer.inference import profile
 from devtools.importer.plan import make_plan
 from devtools.importer.source import open_source
 from devtools.paths import DATA
-from devtools.proof.oracle.world import Project
+from devtools.proof.oracle.world import Project, Stamps
 from gridview.encoding.json_codec import loads
 
 TITANIUM = DATA / "titanium_issues.csv"
@@ -27,5 +27,11 @@ def from_file(path: Path) -> Project:
     plan = make_plan(rows, profiles, types={})
     attributes = [one.definition() for one in plan.attributes]
     issues = {num: loads(plan.operation(row))["create"] for num, row in enumerate(source.rows(), start=1)}
-    times = {num: (f"2024-01-01T00:00:00.{num:06d}Z", f"2024-01-02T00:00:{num % 60:02d}Z") for num in issues}
-    return Project(list(plan.states) or ["open", "closed"], attributes, issues, times)
+    return Project(
+        list(plan.states) or ["open", "closed"], attributes, issues, {num: _stamps(num) for num in issues}
+    )
+
+
+def _stamps(num: int) -> Stamps:
+    times = f"2024-01-01T00:00:00.{num:06d}Z", f"2024-01-02T00:00:{num % 60:02d}Z"
+    return Stamps(*times, f"user-{num % 7}", f"user-{num % 5}")

@@ -21,7 +21,7 @@ from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.compare import Asked, Difference, Loaded
 from devtools.proof.oracle.limits import LIMITS
 from devtools.proof.oracle.world import Json, Question
-from gridview.query.predicates import MAX_DEPTH
+from gridview.query.predicates import LIMITS as OF_FILTERS
 from gridview.query.references import Reference
 from gridview.query.relative_operands import resolve
 from gridview.support.errors import InvalidRequest
@@ -251,7 +251,7 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
     drawn = Drawn(random, loaded, world.question(random, loaded.project))
     happened = Counter({f"operands: {name}": count for name, count in drawn.operands.items()})
     begun = drawn.now
-    resolved = resolve(loaded.catalog, drawn.relative, Reference(stored(begun), drawn.user), MAX_DEPTH)
+    resolved = resolve(loaded.catalog, drawn.relative, Reference(stored(begun), drawn.user), OF_FILTERS)
     compare.same("the filter with fixed values", resolved.document, drawn.fixed)
 
     def refers() -> Reference:

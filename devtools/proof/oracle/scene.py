@@ -17,7 +17,7 @@ from devtools.proof.faults.watched import Attempted, Watched
 from devtools.proof.faults.world import Run, World
 from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.history import History, Version
-from devtools.proof.oracle.world import Json, Project
+from devtools.proof.oracle.world import Json, Project, stamps_of
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
@@ -29,6 +29,7 @@ from gridview.schema.documents import to_json
 from gridview.schema.store import Catalogs
 
 TENANT, PROJECT = "acme", "bridge"
+_WRITERS = ("bob", "Ann", "user-0001")
 _CONSUMERS = 3
 _CHANGED = 0.15
 """Fields of an issue that an edit changes."""
@@ -217,7 +218,7 @@ class Scene:
         self.happened["edits"] += 1
         living = self._history.living
         kind = self._random.choices(("change", "make", "delete"), (8, 1, 1))[0] if living else "make"
-        table, catalog, actor = self._world.table, self._loaded.catalog, Actor(TENANT, "bob", Role.EDITOR)
+        table, catalog, actor = self._world.table, self._loaded.catalog, self._writer()
         if kind == "make":
             body = self._changes(self._random.random())
             body = {
@@ -245,8 +246,11 @@ class Scene:
                 "fields": {name: one for name, one in merged.items() if one is not None},
             }
         shown = loads(dumps(to_json(catalog, document, None)))
-        version = Version(shown["version"], body, (shown["created"], shown["updated"]))
+        version = Version(shown["version"], body, stamps_of(shown))
         self._history.changed(shown["num"], self._now, version)
+
+    def _writer(self) -> Actor:
+        return Actor(TENANT, self._random.choice(_WRITERS), Role.EDITOR)
 
     def _changes(self, share: float) -> Json:
         """A request that changes this share of the fields, and one at least."""

@@ -4,11 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 
-BUILTINS = {"num": "number", "name": "text", "state": "enum", "created": "datetime", "updated": "datetime"}
+BUILTINS = {
+    "num": "number",
+    "name": "text",
+    "state": "enum",
+    "created": "datetime",
+    "updated": "datetime",
+    "created_by": "user",
+    "updated_by": "user",
+}
+WRITERS = ("created_by", "updated_by")
 TYPES = ("text", "number", "date", "datetime", "bool", "enum", "multi_enum", "user")
 
 _ORDERED = ("eq", "ne", "in", "not_in", "lt", "lte", "gt", "gte", "between", "is_empty", "is_not_empty")
@@ -97,10 +106,24 @@ _REFUSED = 0.02
 _COMPOSITE = 0.3
 """Questions that sort as a composite index does, in projects that have some."""
 _UNINDEXED = 0.1
-"""Attributes that get no index."""
+"""Attributes that get no index, and fields of writers that lose theirs."""
 _SIZE = 100
 """Issues of most projects; what asks for pages of larger ones asks for larger pages."""
 _OPTIONS = ("high", "Low", "medium", "~", "blocked", "0", "Ünusual")
+
+
+class Stamps(NamedTuple):
+    """When an issue was created and updated, and by whom."""
+
+    created: str
+    updated: str
+    created_by: str
+    updated_by: str
+
+
+def stamps_of(shown: Mapping[str, Any]) -> Stamps:
+    """The stamps of an issue as the API returns it."""
+    return Stamps(*(shown[name] for name in Stamps._fields))
 
 
 @dataclass
@@ -110,10 +133,11 @@ class Project:
     states: list[str]
     attributes: list[Json]
     issues: dict[int, Json]
-    times: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """When an issue was created and updated."""
+    stamps: dict[int, Stamps] = field(default_factory=dict)
     composites: list[list[Json]] = field(default_factory=list)
     """The sorts of its composite indexes."""
+    switched_off: list[str] = field(default_factory=list)
+    """The built-in fields whose index is off."""
     limits: str = "real"
     """By which limits its blocks are cut, and what may be read for an answer: a name in `limits.LIMITS`."""
 
@@ -131,7 +155,8 @@ class Project:
     @property
     def unindexed(self) -> frozenset[str]:
         """The fields that have no index."""
-        return frozenset(one["id"] for one in self.attributes if not one.get("indexed", True))
+        attributes = (one["id"] for one in self.attributes if not one.get("indexed", True))
+        return frozenset((*attributes, *self.switched_off))
 
     @property
     def searched(self) -> frozenset[str]:
@@ -145,8 +170,7 @@ class Project:
             "num": num,
             "name": issue["name"],
             "state": issue.get("state", self.states[0]),
-            "created": self.times[num][0],
-            "updated": self.times[num][1],
+            **self.stamps[num]._asdict(),
         }
         found = given[name] if name in given else issue["fields"].get(name)
         return None if found in ("", []) else found
@@ -174,6 +198,7 @@ def make(
         random.sample(["open", "closed", "Waiting", "done"], random.randint(2, 4)), attributes, {}
     )
     project.limits = random.choice(limits)
+    project.switched_off = [name for name in WRITERS if random.random() < _UNINDEXED]
     project.composites = _composites(random, project)
     density = {one["id"]: random.choice((0.1, 0.5, 0.9, 1.0)) for one in attributes}
     last = random.choice((0, 0, 0, 65_500, 900_000))
@@ -189,7 +214,9 @@ def make(
             "state": random.choice(project.states),
             "fields": fields,
         }
-        project.times[last] = (value(random, "datetime", ()), value(random, "datetime", ()))
+        project.stamps[last] = Stamps(
+            *(value(random, kind, ()) for kind in ("datetime", "datetime", "user", "user"))
+        )
     return project
 
 

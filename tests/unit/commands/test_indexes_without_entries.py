@@ -12,11 +12,12 @@ from gridview.encoding import derived_keys
 from gridview.maintenance.job_worker import Worker
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema.catalog import Catalog
+from gridview.schema.fields import WRITERS
 from gridview.schema.store import Catalogs
 from tests.support import damage
 from tests.support.damage import ADMIN, PROJECT, TENANT, catalog_of, key_of
 
-FEW = {"state", "bool", "enum"}
+FEW = {"state", "bool", "enum", *WRITERS}
 TYPES = ("text", "number", "date", "datetime", "bool", "enum", "multi_enum", "user")
 
 
@@ -44,11 +45,11 @@ def test_indexes_of_few_values_have_no_entries_nor_do_those_that_follow_them() -
     assert without_entries(catalog_of(table)) == FEW
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     after = {order.id: order.order_id for order in catalog_of(table).orders}
-    assert after["state"] == "state.2b"
+    assert (after["state"], after["created_by"]) == ("state.2b", "created_by.2b")
     assert after["name"] == "name.2"
 
 
-@pytest.mark.parametrize("field", ["state", "bool", "enum"])
+@pytest.mark.parametrize("field", ["state", "bool", "enum", *WRITERS])
 def test_an_index_that_is_switched_off_and_on_has_none_either(field: str) -> None:
     table = made()
     for indexed in (False, True):

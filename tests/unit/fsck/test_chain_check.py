@@ -37,9 +37,10 @@ from tests.support.block_damage import PLANTED_IN_BLOCKS, PlantedInBlocks
 from tests.support.block_truth import assert_chains
 from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
 from tests.support.depth import one_of
-from tests.unit.fsck.test_checker import PATIENCE, People, Time, never, repairs_on, the_project, the_table
+from tests.unit.fsck.conftest import Time
+from tests.unit.fsck.test_checker import PATIENCE, People, never, repairs_on, the_project, the_table
 
-pytestmark = pytest.mark.usefixtures("no_pauses")
+pytestmark = pytest.mark.usefixtures("time", "no_pauses")
 
 ISSUES = 36
 WALKS = pytest.mark.parametrize("walk", [the_project, the_table])
@@ -50,13 +51,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     block_damage.small_blocks(monkeypatch)
     monkeypatch.setattr(chain_check, "PIECE", 3)
     monkeypatch.setattr(chain_check, "SLICE", 25)
-
-
-@pytest.fixture(autouse=True)
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    made = Time()
-    made.rules(monkeypatch)
-    return made
 
 
 @pytest.fixture(scope="module")

@@ -40,8 +40,9 @@ from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, key_of
 from tests.support.depth import one_of
 from tests.support.folds import fold_once
 from tests.support.removed import remove_project
+from tests.unit.fsck.conftest import Time
 
-pytestmark = pytest.mark.usefixtures("no_pauses")
+pytestmark = pytest.mark.usefixtures("time", "no_pauses")
 
 PATIENCE = 60.0
 
@@ -52,41 +53,6 @@ class KilledError(BaseException):
 
 def never(what: object) -> None:
     pytest.fail(f"{what} was not expected")
-
-
-_BEGINNING = clock.instant("2024-01-01T00:00:00Z")
-
-
-class Time:
-    """The clock of a test, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def rules(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Replace every clock by this one."""
-        monkeypatch.setattr(clock, "after", self.after)
-        monkeypatch.setattr(clock, "seconds", self.now)
-        monkeypatch.setattr(clock, "sleep", self.sleep)
-
-    def after(self, seconds: float) -> str:
-        return clock.stored(_BEGINNING + self.seconds + seconds)
-
-    def now(self) -> float:
-        return _BEGINNING + self.seconds
-
-    def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    def wait_until(self, instant: str) -> None:
-        self.seconds = max(self.seconds, clock.instant(instant) - _BEGINNING + 1e-6)
-
-
-@pytest.fixture(autouse=True)
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    made = Time()
-    made.rules(monkeypatch)
-    return made
 
 
 @pytest.fixture
@@ -517,7 +483,7 @@ def test_an_issue_costs_one_query_and_a_family_two_and_its_blocks(table: MemoryT
     assert counts["batch_get_item", "table"] == families + alone
     # The counter twice, and the journal's head: with the definitions at each step, and to check the journal.
     # And for each total the total, and the head before and after its column was read.
-    assert counts["get_item", "table"] == 2 + 6 + 1 + 3 * columns
+    assert counts["get_item", "table"] == 2 + 7 + 1 + 3 * columns
 
 
 def test_there_is_no_check_of_a_project_that_never_was(table: MemoryTable) -> None:

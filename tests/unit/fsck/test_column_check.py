@@ -19,21 +19,15 @@ from gridview.journal.items import Totals
 from gridview.journal.log import Log
 from tests.support import damage
 from tests.support.damage import PROJECT, TENANT
+from tests.unit.fsck.conftest import Time
 from tests.unit.fsck.test_chain_check import WALKS, checked, kinds
-from tests.unit.fsck.test_checker import Time, repairs_on, the_project, the_table
+from tests.unit.fsck.test_checker import repairs_on, the_project, the_table
 
-pytestmark = pytest.mark.usefixtures("no_pauses")
+pytestmark = pytest.mark.usefixtures("time", "no_pauses")
 
 COST = "a3.1"
 ISSUES = 300
 PARTITION = derived_keys.column(TENANT, PROJECT, COST)
-
-
-@pytest.fixture(autouse=True)
-def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    made = Time()
-    made.rules(monkeypatch)
-    return made
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +84,11 @@ def unreadable_page(table: MemoryTable) -> None:
     table.put({**table.items[PARTITION, derived_keys.column_page(1)], "numbers": b"\xff\x00"})
 
 
+def strays(table: MemoryTable) -> None:
+    for sort_key in ("!", "000000x", "1", "junk"):
+        table.put({**table.items[PARTITION, derived_keys.column_page(0)], keys.SK: sort_key})
+
+
 def other_total(table: MemoryTable) -> None:
     log = Log(table, TENANT, PROJECT)
     log.put_totals(Totals(0, {COST: ColumnTotal(1, Decimal(1))}), log.totals())
@@ -102,6 +101,7 @@ DAMAGE: dict[Callable[[MemoryTable], None], DifferenceKind] = {
     page_beyond_all_issues: DifferenceKind.NUMBERS,
     no_page: DifferenceKind.NUMBERS,
     unreadable_page: DifferenceKind.UNREADABLE,
+    strays: DifferenceKind.NO_PAGE,
     other_total: DifferenceKind.TOTAL,
 }
 
@@ -120,6 +120,8 @@ def test_damage_of_a_column_is_found_and_repaired(
     assert all(one.repaired for some in repaired.values() for one in some)
     assert tally.wrong == 0
     assert (numbers(table), total(table)) == (sound, counted)
+    pages = {derived_keys.column_page(number) for number in (0, 1, 77)}
+    assert {key[1] for key in table.items if key[0] == PARTITION} <= pages
     assert checked(table, walk(table), time)[0] == {}  # type: ignore[arg-type]
 
 

@@ -16,6 +16,7 @@ from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.journal.log import Log
 from gridview.maintenance.job_worker import Worker
 from gridview.maintenance.stream_consumer import consume
+from gridview.schema.fields import BUILTINS
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
 from tests.support import damage
@@ -97,7 +98,7 @@ def test_a_ledger_may_be_older_than_an_edit_that_changed_nothing_indexed(table: 
 
 
 def test_an_issue_without_values_needs_a_ledger_that_says_that_it_is_there(table: MemoryTable) -> None:
-    for builtin in ("name", "state", "created", "updated"):
+    for builtin in BUILTINS:
         change_attribute(table, builtin, indexed=False)
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     made = damage.document(table, 8)

@@ -10,6 +10,7 @@ from devtools.proof.faults.watched import Attempted
 from gridview.commands.attributes import rebuild
 from gridview.encoding import keys
 from gridview.maintenance import job_worker
+from gridview.schema.fields import BUILTINS
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -309,7 +310,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
     account.derive()
     expected = sorted_by(api, bridge, "3812")
     chosen = rebuild(account.table, Catalogs(), TENANT, "35e9", None, rate=0, settling=0)
-    assert chosen == ["name", "state", "created", "updated", "3812", "882a", "3fe6", "47e5"]
+    assert chosen == [*BUILTINS, "3812", "882a", "3fe6", "47e5"]
     account.forget()
     assert api.get(f"{bridge}/attributes/3812").body["build"] == {
         "state": "rebuilding",

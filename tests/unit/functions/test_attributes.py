@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gridview.schema.fields import FieldType
+from gridview.schema.fields import BUILTINS, FieldType
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 
@@ -75,7 +75,7 @@ def test_an_id_outside_the_pattern_is_refused(api: Client, project: str, attribu
     assert api.post(f"{project}/attributes", body).errors.keys() == {"id"}
 
 
-@pytest.mark.parametrize("reserved", ["num", "name", "state", "created", "updated"])
+@pytest.mark.parametrize("reserved", ["num", *BUILTINS])
 def test_a_reserved_id_is_a_conflict_when_asked_for_and_gets_a_suffix_when_made(
     api: Client, project: str, reserved: str
 ) -> None:
@@ -171,7 +171,7 @@ def test_the_values_of_a_deleted_attribute_are_gone_and_do_not_come_back_with_it
     assert [row["num"] for row in rows] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("field", ["name", "state", "created", "updated"])
+@pytest.mark.parametrize("field", [*BUILTINS])
 def test_a_built_in_field_can_be_looked_at_and_only_its_index_be_switched(
     api: Client, project: str, field: str
 ) -> None:

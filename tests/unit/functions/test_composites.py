@@ -124,7 +124,7 @@ def test_a_project_has_no_composite_indexes_at_first(api: Client, project: str) 
         ({"sort": [{"field": "num"}, {"field": "kind"}]}, {"sort.0.field"}),
         ({"sort": [{"field": "kind"}, {"field": "num"}]}, {"sort.1.field"}),
         ({"sort": [{"field": "kind"}, {"field": "kind", "direction": "desc"}]}, {"sort.1.field"}),
-        ({"sort": [{"field": "knd"}, {"field": "created_by"}]}, {"sort.0.field", "sort.1.field"}),
+        ({"sort": [{"field": "knd"}, {"field": "deleted_by"}]}, {"sort.0.field", "sort.1.field"}),
         ({"sort": [{"field": "a1"}, {"field": "kind"}]}, {"sort.0.field"}),
     ],
 )
@@ -280,7 +280,7 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
     api: Client, account: Cloud, index: str, sorted_project: str
 ) -> None:
     chosen = rebuild(account.table, Catalogs(), TENANT, "plain", None, rate=0, settling=0)
-    assert chosen == ["name", "state", "created", "updated", "kind", "c1"]
+    assert chosen == ["name", "state", "created", "updated", "created_by", "updated_by", "kind", "c1"]
     account.forget()
     rebuilding = api.get(index).body
     assert (rebuilding["state"], rebuilding["version"]) == ("ready", 2)

@@ -876,6 +876,22 @@ def test_only_the_moves_that_were_asked_for_are_sent(
     assert courier.api.patch(hook, {"events": ["enter"]}).body["events"] == ["enter"]
 
 
+def test_a_webhook_gets_the_rows_of_a_writer(courier: Courier, path: str, receiver: Receiver) -> None:
+    only = {"field": "updated_by", "op": "eq", "value": "bob"}
+    body = {"name": "Of Bob", "visibility": "shared", "query": {"filter": only}}
+    defined(courier, path, view=courier.api.made(f"{path}/views", body)["id"])
+    issue = f"{path}/issues/{courier.issue(path)['num']}"
+    for user in ("bob", "ann"):
+        courier.account.api(user=user).patch(issue, {"name": f"by {user}"})
+        courier.account.follow()
+        courier.skip(2)
+        courier.deliver()
+    assert [(one["type"], one["data"]["by"]) for one in receiver.contents] == [
+        ("enter", "bob"),
+        ("leave", "ann"),
+    ]
+
+
 CLOSED = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "sort": [{"field": "name"}]}
 
 

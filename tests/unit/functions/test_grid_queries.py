@@ -9,6 +9,7 @@ import pytest
 
 from gridview.query import planner
 from gridview.query.operators import OPERATORS
+from gridview.schema.fields import BUILTINS
 from tests.support import nasty
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
@@ -55,7 +56,7 @@ def nums(answer: Answer) -> list[int]:
 
 
 def held(row: dict[str, Any], field: str) -> Any:
-    return row[field] if field in {"num", "name", "state", "created", "updated"} else row["fields"].get(field)
+    return row[field] if field in {"num", *BUILTINS} else row["fields"].get(field)
 
 
 def plain(value: Any) -> Any:

@@ -13,7 +13,8 @@ from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 
 PATH = f"{worked_example.PATH}/grid"
-FIELDS = ["num", "name", "state", "created", "updated", "3812", "882a", "3fe6", "47e5"]
+BUILT_IN = ["name", "state", "created", "updated", "created_by", "updated_by"]
+FIELDS = ["num", *BUILT_IN, "3812", "882a", "3fe6", "47e5"]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,8 @@ def test_the_short_form_of_a_sort(api: Client) -> None:
         (["name"], {"name"}, set()),
         (["3812", "3fe6"], set(), {"3812", "3fe6"}),
         (["created", "updated", "state", "3812", "3812"], {"created", "updated", "state"}, {"3812"}),
-        (FIELDS, {"name", "state", "created", "updated"}, {"3812", "882a", "3fe6", "47e5"}),
+        (["updated_by", "3812"], {"updated_by"}, {"3812"}),
+        (FIELDS, {*BUILT_IN}, {"3812", "882a", "3fe6", "47e5"}),
     ],
 )
 def test_columns_choose_what_is_shown_beside_number_and_version(
@@ -198,7 +200,7 @@ def test_a_cursor_and_an_offset_exclude_each_other(api: Client) -> None:
         ),
         ({"sort": [{"field": "nme", "order": "asc"}]}, {"sort.0.field", "sort.0.order"}),
         ({"sort": [{"field": "a1"}]}, {"sort.0.field"}),
-        ({"sort": [{"field": "created_by"}]}, {"sort.0.field"}),
+        ({"sort": [{"field": "deleted_by"}]}, {"sort.0.field"}),
         ({"sort": [{"field": "fields.3812"}]}, {"sort.0.field"}),
         ({"columns": "name"}, {"columns"}),
         ({"columns": ["name", "nme", "", "version"]}, {"columns.1", "columns.2", "columns.3"}),

@@ -220,6 +220,21 @@ def test_a_push_after_midnight_is_a_reset_for_each_socket(
     assert (events(ann), events(bob)) == ([], [])
 
 
+def test_a_view_that_gets_today_later_has_its_midnight_too(
+    account: Cloud, plain: str, api: Client, midnight: Midnight
+) -> None:
+    commits = Commits(account)
+    view = api.made(f"{PATH}/views", {"name": "Due", "visibility": "shared"})["id"]
+    client = connected(account, api, PATH)
+    client.subscribe(view=view)
+    assert api.patch(f"{PATH}/views/{view}", {"query": {"filter": DUE}}).status == 200
+    commits.push()
+    assert events(client) == ["reset"]
+    midnight.pass_by()
+    assert minute(account)["settled"] == 1
+    assert events(client) == ["reset"]
+
+
 # Webhooks
 
 

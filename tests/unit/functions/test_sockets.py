@@ -208,6 +208,25 @@ def test_the_rows_of_a_filter_enter_and_leave(
     ]
 
 
+def test_the_rows_of_a_writer_enter_and_leave(
+    account: Cloud, api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    only = {"field": "updated_by", "op": "eq", "value": "ann"}
+    client.subscribe("rows", filter=only, sort=[{"field": "created_by"}])
+    num = create(api, live)
+    stream.deliver()
+    for user, name in (("bob", "two"), ("ann", "three")):
+        assert account.api(user=user).patch(f"{live}/issues/{num}", {"name": name}).status == 200
+        stream.deliver()
+    commits.push()
+    client.frames()
+    assert [(one["by"], one["move"]) for one in client.events["rows"]] == [
+        ("ann", "enter"),
+        ("bob", "leave"),
+        ("ann", "enter"),
+    ]
+
+
 def test_the_rows_of_a_view_follow_the_view(
     api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
 ) -> None:

@@ -215,6 +215,19 @@ def test_a_recount_has_unreadable_pages_made_again(table: MemoryTable) -> None:
     assert not own.head().emptied
 
 
+@pytest.mark.parametrize("sort_key", ["junk", "1", "00000x", "0000001", "\u0661" * 6])
+def test_a_recount_skips_an_item_that_is_no_page(table: MemoryTable, sort_key: str) -> None:
+    log(table, moved(1, None, "5"))
+    fold(table)
+    table.put({**table.items[page_key(0)], keys.SK: sort_key})
+    known = log_of(table).totals()
+    log_of(table).put_totals(known._replace(by_family={COST: None}), known)
+    own = log_of(table)
+    assert recount(own, COST)
+    assert total(table) == ColumnTotal(1, Decimal(5))
+    assert own.head().last == 1
+
+
 def test_many_pages_are_asked_for_in_several_items(table: MemoryTable) -> None:
     own = log_of(table)
     own.ask_remakes(COST, range(20))

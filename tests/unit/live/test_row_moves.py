@@ -171,6 +171,16 @@ def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, cat
     assert judged(table, catalog, rows_of(catalog, KIND_A), plain) == ["update"]
 
 
+def test_who_made_the_version_before_is_not_guessed(table: MemoryTable, catalog: Catalog) -> None:
+    table.put(document(catalog, 2, created_by="ann"))
+    by_writer = rows_of(catalog, {"filter": {"field": "updated_by", "op": "eq", "value": "ann"}})
+    assert judged(table, catalog, by_writer, renamed(2)) == [Unjudged.FOREVER]
+    assert judged(table, catalog, by_writer, renamed(2, was_by="bob")) == ["enter"]
+    assert judged(table, catalog, by_writer, renamed(2, was_by="ann")) == ["update"]
+    by_creator = rows_of(catalog, {"filter": {"field": "created_by", "op": "eq", "value": "ann"}})
+    assert judged(table, catalog, by_creator, renamed(2)) == ["update"]
+
+
 def test_issues_are_judged_each_by_itself(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2))
     other = Change(8, 5, "update", "ann", LONG_AGO, None, {"name": Values("m", "n")}, LONG_AGO)

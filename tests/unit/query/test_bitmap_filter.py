@@ -104,9 +104,10 @@ def load(seed: int, *, moving: bool, size: int = 150) -> tuple[Loaded, Random, w
     made = []
     for num, issue in project.issues.items():
         changes = documents.parse_create(former, issue)
-        created, updated = map(parse_datetime, project.times[num])
-        one = documents.new_document(former, num, changes, user="ann", now=created)
-        made.append({**one, "updated": updated})
+        stamps = project.stamps[num]
+        created, updated = map(parse_datetime, (stamps.created, stamps.updated))
+        one = documents.new_document(former, num, changes, user=stamps.created_by, now=created)
+        made.append({**one, "updated": updated, "updated_by": stamps.updated_by})
     catalog = former
     if moving:
         states = replace(former.state, options=former.states)

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gridview.query.predicates import MAX_DEPTH, parse_filter
+from gridview.query.predicates import LIMITS, MAX_CONDITIONS, parse_filter
 from gridview.query.references import Reference
 from gridview.query.relative_operands import (
     MAX_SECONDS,
@@ -39,7 +39,7 @@ def condition(field: str, value: Any, op: str = "eq") -> dict[str, Any]:
 
 
 def resolved(document: Any, at: str = AT) -> ResolvedFilter:
-    return resolve(CATALOG, document, Reference(at, "ann"), MAX_DEPTH)
+    return resolve(CATALOG, document, Reference(at, "ann"), LIMITS)
 
 
 def value(field: str, operand: dict[str, Any], at: str = AT) -> Any:
@@ -223,7 +223,7 @@ def test_the_first_day_of_the_calendar_east_of_greenwich_is_no_instant() -> None
 
 
 def test_without_a_reference_only_fixed_values_are_accepted() -> None:
-    found = resolve(CATALOG, condition("day", {"today": 0}), None, MAX_DEPTH)
+    found = resolve(CATALOG, condition("day", {"today": 0}), None, LIMITS)
     assert [(one.field, one.message) for one in found.errors] == [
         ("filter.value", "day: must be a fixed value here")
     ]
@@ -255,6 +255,13 @@ def test_filters_that_are_too_deep_are_left_to_the_check() -> None:
     assert resolved(deep).errors == ()
 
 
+def test_no_more_conditions_are_resolved_than_a_filter_may_have() -> None:
+    many = {"or": [condition("day", {"today": at}) for at in range(MAX_CONDITIONS + 1)]}
+    assert len(resolved(many).operands.found) == MAX_CONDITIONS
+    nested = {"or": [{"and": [condition("day", {"today": "x"})] * 100}] * 100}
+    assert len(resolved(nested).errors) == MAX_CONDITIONS
+
+
 def test_the_time_in_which_operands_keep_their_values() -> None:
     """Up to the next midnight of any zone, from the last one; the hour that St. John's has twice at midnight counts."""
 
@@ -283,6 +290,9 @@ def test_the_words_name_each_operand_once() -> None:
         'The operand {"today":0} of day is 2024-01-31.',
         'The operand {"me":true} of owner is ann.',
     ]
+    many = list(resolved(condition("day", [{"today": at} for at in range(150)], "in")).operands.sentences())
+    assert len(many) == 101
+    assert many[-1] == "50 more operands have values too."
 
 
 def test_the_operands_of_the_documentation_are_accepted_by_the_types_that_it_names() -> None:

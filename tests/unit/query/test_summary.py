@@ -90,8 +90,10 @@ def test_summaries_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, s
         loaded = Loaded(project.attributes, project.states)
         loaded.fill(
             {
-                **loaded.issue(num, project.times[num][0], **body),
-                "updated": parse_datetime(project.times[num][1]),
+                **loaded.issue(num, project.stamps[num].created, **body),
+                "updated": parse_datetime(project.stamps[num].updated),
+                "created_by": project.stamps[num].created_by,
+                "updated_by": project.stamps[num].updated_by,
             }
             for num, body in project.issues.items()
         )

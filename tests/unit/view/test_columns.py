@@ -11,7 +11,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains.column_pages import ColumnPage
 from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.ledger import SHOWN_SECONDS
-from gridview.encoding import derived_keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import number, sort_string
 from gridview.journal.items import Remake, Totals
 from gridview.support.errors import Overloaded
@@ -165,6 +165,16 @@ def test_an_unreadable_page_is_answered_by_503_and_never_by_a_part(
     with pytest.raises(Overloaded):
         container.numbers()
     assert container.total() == ColumnTotal(2, Decimal(10))
+
+
+def test_an_item_that_is_no_page_is_not_read(table: MemoryTable, container: Container) -> None:
+    log(table, moved(1, None, "5"))
+    fold(table)
+    partition = derived_keys.column(TENANT, PROJECT, COST)
+    stored = table.items[partition, derived_keys.column_page(0)]
+    table.put({**stored, keys.SK: "junk", "numbers": b"\xff\x00"})
+    table.put({**stored, keys.SK: "1"})
+    assert container.numbers() == {1: Decimal(5)}
 
 
 def key(num: int, value: str | None) -> str | None:

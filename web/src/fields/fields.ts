@@ -12,16 +12,16 @@ export interface Field {
   readonly options: readonly Option[];
   readonly required: boolean;
   readonly indexed: boolean;
-  /** Whether a value may be typed: the server sets the number and the times of an issue. */
+  /** Whether a value may be typed: the server sets the number, the times and the writers of an issue. */
   readonly editable: boolean;
   /** Whether the field is an attribute of the project, whose values are in `fields` of an issue. */
   readonly custom: boolean;
 }
 
 /** The names of the fields that every issue has, for people. */
-export type BuiltInNames = Readonly<Record<'num' | 'name' | 'state' | 'created' | 'updated', string>>;
+export type BuiltInNames = Readonly<Record<'num' | 'name' | 'state' | 'created' | 'updated' | 'created_by' | 'updated_by', string>>;
 
-/** All fields: `num`, `name`, `state`, the attributes in display order, `created`, `updated`. */
+/** All fields: `num`, `name`, `state`, the attributes in display order, `created`, `updated`, `created_by`, `updated_by`. */
 export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[] {
   const builtIn = (id: keyof BuiltInNames, type: FieldType, more: Partial<Field> = {}): Field => ({
     id,
@@ -41,6 +41,8 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
     ...(project.attributes ?? []).map(fieldOf),
     builtIn('created', 'datetime'),
     builtIn('updated', 'datetime'),
+    builtIn('created_by', 'user'),
+    builtIn('updated_by', 'user'),
   ];
 }
 

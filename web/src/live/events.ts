@@ -13,7 +13,7 @@ export function applied(row: Row, event: ChangeEvent, only: (field: string) => b
   if (event.num !== row.num || event.version <= row.version) return row;
   const news = Object.entries(event.fields).filter(([field]) => only(field));
   const values = Object.fromEntries(news.map(([field, edit]): [string, CellValue] => [field, edit.new]));
-  return { ...row, version: event.version, values: { ...row.values, ...values, updated: event.at } };
+  return { ...row, version: event.version, values: { ...row.values, ...values, updated: event.at, updated_by: event.by } };
 }
 
 /** The fields on which a view depends: for its rows and their order, or for the figures below and between them. */
@@ -24,7 +24,7 @@ export interface Dependence {
 
 /** The parts of a view that a change may have altered. */
 export function effectOf(event: ChangeEvent, { places, figures }: Dependence): { readonly places: boolean; readonly figures: boolean } {
-  const fields = [...Object.keys(event.fields), 'updated'];
+  const fields = [...Object.keys(event.fields), 'updated', 'updated_by'];
   const moves = event.kind !== 'update' || fields.some((field) => places.has(field));
   return { places: moves, figures: moves || fields.some((field) => figures.has(field)) };
 }

@@ -1,20 +1,25 @@
 """The pure parts of `./dev bench`; tests/engine tests its measurements."""
 
 import io
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from devtools.bench import report
 from devtools.bench.apart import Memory, memory_in
-from devtools.bench.capacity import Units
+from devtools.bench.capacity import CountedClient, Units
+from devtools.bench.column_work import metered_columns
 from devtools.bench.edits import Edit
 from devtools.bench.folds import Changed
 from devtools.bench.history import Remembered
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Lag, Neighbour, Shared, Sliced
-from devtools.bench.work import Work
+from devtools.bench.work import NOTHING, Work
+from gridview.journal import fold
 
 STATUS = """\
 Name:\tpython
@@ -44,9 +49,11 @@ CHANGED = [
         accepted=Work(1_000, True, 1.0, 2.0, 20, 10.0, 2_000.0),
         consumed=Work(1_000, True, 1.0, 2.5, 8_400, 10.0, 15_800.0),
         folded=Work(1_000, True, 1.0, cpu, 300, 300.0, blocks),
+        columns=Work(1_000, True, 0.1, 0.05, 6, 5.0, 25.0),
     )
     for together, cpu, blocks in ((1_000, 1.25, 1_500.0), (40, 9.0, 19_700.0))
 ]
+COLUMNS = [replace(CHANGED[0], accepted=Work(1_000, True, 1.0, 2.0, 20, 10.0, 2_100.0))]
 
 
 def result(issues: int, work: dict[str, Work]) -> report.Result:
@@ -56,7 +63,7 @@ def result(issues: int, work: dict[str, Work]) -> report.Result:
 
 def printed(results: list[report.Result], edits: list[Edit]) -> list[str]:
     output = io.StringIO()
-    report.show(Console(file=output, width=140), results, edits, REMEMBERED, CHANGED, SHARED)
+    report.show(Console(file=output, width=140), results, edits, REMEMBERED, CHANGED, COLUMNS, SHARED)
     return output.getvalue().splitlines()
 
 
@@ -139,16 +146,46 @@ def test_a_change_is_reported_with_its_own_writes_and_those_of_its_fold() -> Non
     assert "create 100,000 40 on 37.5 2.0 15.8 19.7 8.7" in rows
     # The figure of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
-    changes = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)["changes"]
+    changes = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, COLUMNS, SHARED)["changes"]
     assert [(one["together"], round(one["write_units"], 1)) for one in changes] == [(1_000, 19.3), (40, 37.5)]
     assert changes[0]["folded"]["cpu_milliseconds"] == 1.25
+
+
+def test_the_part_of_columns_is_reported_for_each_change() -> None:
+    rows = [" ".join(line.split()) for line in printed([result(1_000, {})], [])]
+    assert "create 100,000 1,000 0.025 0.005 0.006 0.050 19.4" in rows
+    columns = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, COLUMNS, SHARED)["columns"]
+    assert [(one["kind"], one["columns"]["write_units"]) for one in columns] == [("create", 0.025)]
+
+
+def test_the_part_of_columns_is_what_folds_take_for_them_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[tuple[Any, ...]] = []
+
+    def write(*arguments: Any) -> None:
+        written.append(arguments)
+        CountedClient.units.add("PutItem", {"ConsumedCapacity": {"CapacityUnits": 3}})
+        CountedClient.units.add("GetItem", {"ConsumedCapacity": {"CapacityUnits": 0.5}})
+
+    monkeypatch.setattr(fold, "fold_columns", write)
+    monkeypatch.setattr(CountedClient, "units", Units())
+    monkeypatch.setattr(time, "process_time", iter((1.0, 1.25, 2.0, 2.5)).__next__)
+    with metered_columns() as columns:
+        for argument in ("a", "b"):
+            CountedClient.units.add("PutItem", {"ConsumedCapacity": {"CapacityUnits": 100}})
+            vars(fold)["fold_columns"](argument)
+        taken = columns.taken(8)
+        assert (taken.issues, taken.calls, taken.read_units, taken.write_units) == (8, 4, 1.0, 6.0)
+        assert taken.cpu_seconds == 0.75
+        assert columns.taken(8) == replace(NOTHING, issues=8)
+    assert written == [("a",), ("b",)]
+    assert vars(fold)["fold_columns"] is write
 
 
 def test_shared_work_is_printed_and_in_the_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["4", "counted", "1,016", "3.21", "4.13"] in lines
     assert ["imports", "1,000", "issues", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
-    document = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
+    document = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, COLUMNS, SHARED)
     neighbour = {"imports": 1_000, "reindexes": True}
     assert document["lags"] == [{"neighbour": neighbour, "median": 401.9, "worst": 2_366.2, "records": 61}]
     assert [one["workers"] for one in document["slices"]] == [4]
@@ -157,5 +194,5 @@ def test_shared_work_is_printed_and_in_the_json() -> None:
 def test_the_costs_of_the_history_are_printed_and_in_the_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["create", "3.0", "3.2", "1.2"] in lines
-    document = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, SHARED)
+    document = report.to_json([result(1_000, {})], [], REMEMBERED, CHANGED, COLUMNS, SHARED)
     assert document["history"] == [{"kind": "create", "stored": 3.0, "on": 3.25, "off": 1.25}]

@@ -9,6 +9,8 @@ from devtools.bench.page import report
 GOOD: dict[str, Any] = {
     "cold": 812.4,
     "warm": 391.0,
+    "footersCold": 640.0,
+    "footersWarm": 120.0,
     "script": 275_900,
     "requests": 11,
     "end": 143.6,
@@ -27,6 +29,7 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
     assert line.count("|") == head.count("|")
     assert [row.split(" | ")[-1] for row in rows] == [
         "0.81 s / 0.39 s |",
+        "0.64 s / 0.12 s |",
         "276 KB (11 requests) |",
         "144 ms |",
         "33 ms; 17 ms; 17 ms |",
@@ -42,6 +45,8 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
     [
         ("cold", 1_001.0, "**1.00 s / 0.39 s**"),
         ("warm", 501.0, "**0.81 s / 0.50 s**"),
+        ("footersCold", 1_001.0, "**1.00 s / 0.12 s**"),
+        ("footersWarm", 301.0, "**0.64 s / 0.30 s**"),
         ("script", 500_001, "**500 KB (11 requests)**"),
         ("end", 250.2, "**250 ms**"),
         ("longest", 66.7, "**67 ms; 17 ms; 17 ms**"),

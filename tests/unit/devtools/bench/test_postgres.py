@@ -3,13 +3,14 @@
 import io
 import shutil
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from devtools.bench.postgres import cluster, designs, report
-from devtools.bench.postgres.questions import Condition, Kind, Question
+from devtools.bench.postgres import cluster, compare, designs, report
+from devtools.bench.postgres.questions import Condition, Kind, NumberSubject, Question
 from devtools.bench.postgres.report import COLD, KEPT, THEIRS, Cost, Line, Section
 from devtools.failure import Failure
 
@@ -48,6 +49,33 @@ def test_questions_are_requests_of_the_api() -> None:
     assert (count["sort"], count["limit"], count["count"]) == ([], 1, True)
 
 
+def test_sums_are_requests_of_the_api() -> None:
+    half = Condition("done", True, True)
+    assert Question("sums", Kind.SUMS, only=half, sums=("cost", "price")).body() == {
+        "fields": [{"field": one, "functions": ["count", "sum"]} for one in ("cost", "price")],
+        "filter": {"field": "done", "op": "eq", "value": True},
+    }
+    assert Question("groups", Kind.GROUPED_SUMS, field="kind", sums=("cost",)).body() == {
+        "by": ["kind"],
+        "aggregates": [{"field": "cost", "function": "sum"}],
+        "limit": 500,
+    }
+
+
+def test_questions_about_numbers_have_the_targets_of_their_size() -> None:
+    few, half = Condition("share", 0, 0), Condition("done", True, True)
+    targets = {
+        size: [
+            (one.target, one.kept_target)
+            for one in NumberSubject(size, ("cost", "price"), "kind", few, half).questions()
+        ]
+        for size in (100_000, 1_000_000, 5_000)
+    }
+    assert targets[100_000] == [(6, 1.5), (65, 1.5), (70, 1.5), (None, None), (100, 1.5)]
+    assert targets[1_000_000] == [(6, 1.5), (500, 1.5), (650, 1.5), (None, None), (850, 1.5)]
+    assert targets[5_000] == [(None, None)] * 5
+
+
 def test_rows_are_copied_with_what_copy_takes_for_its_own_signs_escaped() -> None:
     row = (1, None, "a\tb\\c\nd\re", True, False)
     assert designs.copied(row) == b"1\t\\N\ta\\tb\\\\c\\nd\\re\ttrue\tfalse\n"
@@ -76,6 +104,28 @@ def test_being_slower_is_marked_where_we_should_not_be() -> None:
     assert "✗" not in printed(Section("few", 100_000, 1.0, [slow]))
     elsewhere = replace(slow, question=replace(PAGE, ours_first=False))
     assert "✗" not in printed(Section("many", 1_000_000, 1.0, [elsewhere]))
+
+
+def test_a_sum_should_be_faster_than_both_designs_with_kept_reads() -> None:
+    asked = Question("a page", Kind.SUMS, target=6, kept_target=1.5, ours_first_kept=True, sums=("cost",))
+    found = replace(line(30, 20, cold=6, kept=1.5), question=asked)
+    assert printed(Section("many", 1_000_000, 1.0, [found])).count("✗") == 1
+    ahead = replace(found, costs={**found.costs, KEPT: Cost(5.0, 1.0, 1, 1.5)})
+    assert "✗" not in printed(Section("many", 1_000_000, 1.0, [ahead]))
+    one = replace(ahead, costs={**ahead.costs, THEIRS[1]: Cost(4.0, 0.0, 1, 0.0)})
+    assert "5.0 ✗" in printed(Section("many", 1_000_000, 1.0, [one]))
+    dear = replace(ahead, costs={**ahead.costs, KEPT: Cost(5.0, 1.0, 1, 1.6)})
+    assert "1.6 ✗" in printed(Section("many", 1_000_000, 1.0, [dear]))
+    assert "✗" not in printed(Section("few", 100_000, 1.0, [found]))
+
+
+def test_answers_of_postgres_are_read_alike_from_one_row_and_from_several() -> None:
+    asked = Question("sums", Kind.SUMS, sums=("cost", "price"))
+    expected = [(2, Decimal("3.5")), (4, Decimal(7))]
+    assert compare.answer_of(asked, ["2|3.50", "4|7"]) == expected
+    assert compare.answer_of(asked, ["2|3.50|4|7"]) == expected
+    grouped = Question("groups", Kind.GROUPED_SUMS, field="kind", sums=("cost",))
+    assert compare.answer_of(grouped, ["a|b|2|3.50"]) == {"a|b": (2, Decimal("3.5"))}
 
 
 def test_growth_is_reported_for_every_side_and_marked_above_the_target() -> None:

@@ -35,10 +35,8 @@ def table() -> MemoryTable:
         for at, name in enumerate(NAMES):
             body = {"id": f"n{at}", "name": name, "type": "enum", "options": [name]}
             attributes.create_attribute(table, Catalogs(), ADMIN, project, body)
-        body = {"id": "created_by", "name": "By", "type": "text"}
-        attributes.create_attribute(table, Catalogs(), ADMIN, project, body)
         for one in nasty.issues(30, 1):
-            fields = {**one["fields"], "n0": NAMES[0], "created_by": "x"}
+            fields = {**one["fields"], "n0": NAMES[0]}
             issues.create_issue(
                 WriteContext(table, catalog(table, project), ADMIN), {**one, "fields": fields}
             )
@@ -111,7 +109,7 @@ def test_each_issue_is_a_row_with_the_values_of_the_api(table: MemoryTable) -> N
         shown.append(row["num"])
         assert (row["num"], row["version"]) == (expected["num"], expected["version"])
         assert (row["name"], row["state"]) == (expected["name"], expected["state"])
-        assert (row["issue_created_by"], row["updated_by"]) == ("ann", "ann")
+        assert (row["created_by"], row["updated_by"]) == ("ann", "ann")
         for name in ("created", "updated"):
             assert str(row[name])[:19] == expected[name][:19]
         for field in catalog(table).attributes:

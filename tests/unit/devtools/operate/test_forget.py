@@ -12,6 +12,7 @@ from devtools.operate.forgetting.places import PLACES, UnknownPlace, find
 from devtools.operate.forgetting.tenant import forget_tenant
 from gridview.chains.blocks import Block
 from gridview.encoding import derived_keys, keys
+from gridview.schema.fields import WRITERS
 from gridview.schema.ids import FORMER_USER
 from tests.support import worked_example
 from tests.support.checked import differences_in
@@ -113,6 +114,7 @@ def world(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> World:
     for sort in (
         [{"field": "who", "direction": "desc"}, {"field": "name"}],
         [{"field": "state"}, {"field": "who"}],
+        [{"field": "updated_by", "direction": "desc"}, {"field": "created_by"}],
     ):
         ann.made(f"{BRIDGE}/indexes", {"sort": sort})
     made.wait(0)
@@ -160,9 +162,9 @@ def others(account: Cloud) -> dict[tuple[str, str], Any]:
     return {key: item for key, item in account.table.items.items() if "3cc8" in key[0]}
 
 
-def asked(api: Client, user: str) -> tuple[list[int], int]:
-    """The issues of a user, by a filter and by groups."""
-    only = {"field": "who", "op": "eq", "value": user}
+def asked(api: Client, user: str, field: str = "who") -> tuple[list[int], int]:
+    """The issues of a user, by a filter and its count."""
+    only = {"field": field, "op": "eq", "value": user}
     answer = api.post(f"{BRIDGE}/grid", {"filter": only, "limit": 100, "count": True})
     assert answer.status == 200, answer.text
     return sorted(row["num"] for row in answer.body["rows"]), answer.body["matched"]
@@ -193,7 +195,11 @@ def test_a_forgotten_user_appears_nowhere(world: World) -> None:
         *("subscription", "seat of a socket", "attribute"),
     }
     before, elsewhere = asked(bob, ANN), others(account)
+    written = {field: asked(bob, ANN, field) for field in WRITERS}
     assert len(before[0]) > 5
+    assert len(written["created_by"][0]) == 3
+    assert len(written["updated_by"][0]) == 15
+    moment = {num: bob.get(f"{BRIDGE}/issues/{num}").body for num in written["created_by"][0]}
     assert not world.forget().any
     world.wait(0)
     assert traces(account) == [key for key in traces(account) if "3cc8" in key[0]] != []
@@ -202,6 +208,17 @@ def test_a_forgotten_user_appears_nowhere(world: World) -> None:
     assert asked(bob, ANN) == ([], 0)
     assert asked(bob, FORMER_USER) == before
     assert asked(bob, "bob")[0] == [7]
+    assert {field: asked(bob, ANN, field) for field in WRITERS} == dict.fromkeys(WRITERS, ([], 0))
+    assert asked(bob, FORMER_USER, "created_by") == written["created_by"]
+    assert {*written["updated_by"][0]} <= {*asked(bob, FORMER_USER, "updated_by")[0]}
+    for num, was in moment.items():
+        now = bob.get(f"{BRIDGE}/issues/{num}").body
+        assert (now["created"], now["created_by"]) == (was["created"], FORMER_USER)
+    sort = [{"field": "updated_by", "direction": "desc"}, {"field": "created_by"}]
+    rows = bob.post(f"{BRIDGE}/grid", {"sort": sort, "limit": 100}).body["rows"]
+    assert rows == sorted(
+        rows, key=lambda row: (row["updated_by"] != FORMER_USER, row["created_by"], row["num"])
+    )
     history = bob.get(f"{BRIDGE}/issues/1/history").body["items"]
     assert [one["version"] for one in history] == [3, 2, 1]
     assert history[0]["fields"]["who"] == {"old": FORMER_USER, "new": None}

@@ -9,7 +9,7 @@ from devtools.cli import main
 from devtools.proof.oracle import writers
 from devtools.proof.oracle.compare import Difference
 from devtools.proof.oracle.history import History, Version
-from devtools.proof.oracle.world import Project
+from devtools.proof.oracle.world import Project, Stamps
 from gridview.query import page
 
 SCENARIOS = 14
@@ -78,12 +78,13 @@ def test_scenarios_can_be_played_by_command(capsys: pytest.CaptureFixture[str]) 
 @pytest.fixture
 def history() -> History:
     bodies = {num: {"name": str(num), "fields": {}} for num in (1, 2, 3)}
-    times = dict.fromkeys(bodies, ("2023-05-01T00:00:00Z", "2023-05-01T00:00:00Z"))
-    return History(Project(["open"], [], bodies, times))
+    stamps = Stamps("2023-05-01T00:00:00Z", "2023-05-01T00:00:00Z", "ann", "ann")
+    return History(Project(["open"], [], bodies, dict.fromkeys(bodies, stamps)))
 
 
 def version(number: int, name: str) -> Version:
-    return Version(number, {"name": name, "fields": {}}, ("2023-05-01T00:00:00Z", "2023-05-02T00:00:00Z"))
+    stamps = Stamps("2023-05-01T00:00:00Z", "2023-05-02T00:00:00Z", "ann", "bob")
+    return Version(number, {"name": name, "fields": {}}, stamps)
 
 
 def test_a_history_separates_changed_issues_from_unchanged_ones(history: History) -> None:

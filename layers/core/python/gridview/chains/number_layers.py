@@ -95,7 +95,7 @@ class Layer:
         """Return how many of some issues of the layer are in each slice.
 
         Roaring keeps up to 4,096 issues of a chunk as a list, and looks each of them up. The others of the chunk are bits,
-        which are counted word by word: from some hundred issues on, in a fifth to a half of the time.
+        which are counted word by word. From some hundred issues on, that takes a fifth to a half of the time.
         """
         chunks = 1 + self.present.max() // CHUNK if self.present else 0
         if len(within) < _LISTED * chunks:

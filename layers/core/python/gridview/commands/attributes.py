@@ -23,7 +23,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema import ids, options, restorable
 from gridview.schema.catalog import INDEXED_BY_DEFAULT, MAX_ATTRIBUTES, Catalog, Composite, Definition
-from gridview.schema.fields import Deletion, Field, FieldType, gets_entries
+from gridview.schema.fields import Deletion, Field, FieldType
 from gridview.schema.generations import Indexes
 from gridview.schema.items import FIRST_VERSION, ProjectItems, raise_epoch, to_catalog, to_field, to_item
 from gridview.schema.jobs import Job, save
@@ -89,13 +89,14 @@ def create_attribute(
             options=chosen.options,
             next_option=chosen.next_option,
             required=request.required,
-            indexes=Indexes.complete(words=request.search, entries=gets_entries(request.type))
-            if indexed
-            else Indexes(),
+            indexes=Indexes(),
             version=items.catalog.get(FIRST_VERSION, 1),
             created=now,
             updated=now,
         )
+        if indexed:
+            complete = Indexes.complete(words=request.search, entries=field.gets_entries)
+            field = replace(field, indexes=complete)
         order.insert(place, field.key)
         epoch = raise_epoch(items, order=order, next_key=items.catalog["next_key"] + 1)
         others = to_catalog(actor.tenant, project, items).attributes
@@ -339,7 +340,7 @@ def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
         )
     if not indexed:
         return field.indexes.off(epoch)
-    indexes = field.indexes.on(epoch, words=bool(search), entries=gets_entries(field.type))
+    indexes = field.indexes.on(epoch, words=bool(search), entries=field.gets_entries)
     return indexes if search is None else indexes.searched(epoch, words=search)
 
 
@@ -351,7 +352,7 @@ def _rebuilt(definition: Definition, epoch: int) -> Definition:
     if isinstance(definition, Composite):
         indexes = definition.indexes.rebuilt(epoch)
         return replace(definition, indexes=indexes, version=definition.version + 1)
-    indexes = definition.indexes.rebuilt(epoch, entries=gets_entries(definition.type))
+    indexes = definition.indexes.rebuilt(epoch, entries=definition.gets_entries)
     return _next_version(replace(definition, indexes=indexes))
 
 

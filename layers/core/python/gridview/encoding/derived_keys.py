@@ -110,7 +110,14 @@ def parse_column(partition_key: str) -> ColumnKey:
 
 def parse_column_page(sort_key: str) -> int:
     """Return the number of a page in its sort key; ValueError for any other key."""
+    if not is_column_page(sort_key):
+        raise ValueError("not the sort key of a page of a column")
     return int(sort_key)
+
+
+def is_column_page(sort_key: str) -> bool:
+    """Return whether this is the sort key of a page of a column."""
+    return len(sort_key) == _PAGE_DIGITS and sort_key.isascii() and sort_key.isdigit()
 
 
 def is_column(partition_key: str) -> bool:

@@ -36,7 +36,7 @@ from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.schema.catalog import Catalog
-from gridview.schema.fields import Field, gets_entries
+from gridview.schema.fields import Field
 from gridview.schema.generations import order_id
 from gridview.support import clock
 
@@ -71,7 +71,7 @@ class ChainPiece(NamedTuple):
 def former_families(catalog: Catalog) -> list[str]:
     """Families that may once have existed: past generations of the present fields and composite indexes."""
     former = (
-        order_id(one.key, generation, entries=not isinstance(one, Field) or gets_entries(one.type))
+        order_id(one.key, generation, entries=not isinstance(one, Field) or one.gets_entries)
         for one in catalog.definitions
         for generation in range(1, one.indexes.next_generation)
     )

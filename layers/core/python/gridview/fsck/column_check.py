@@ -69,6 +69,20 @@ def suspect_pages(
     return sorted(found)
 
 
+def stray_items(log: Log, family: str) -> list[Difference]:
+    """Return the items among the pages of a column whose keys no page has: half a read unit for each 4 KB of the column.
+
+    No code writes or reads them.
+    """
+    partition = derived_keys.column(log.tenant, log.project, family)
+    found = (item[keys.SK] for item in log.table.query_all(partition, paths=()))
+    return [
+        Difference(partition, DifferenceKind.NO_PAGE, sort_key)
+        for sort_key in found
+        if not derived_keys.is_column_page(sort_key)
+    ]
+
+
 def judge_pages(log: Log, catalog: Catalog, family: str, pages: Sequence[int]) -> dict[int, Difference]:
     """Return the faults of pages, by their numbers: a read unit for each page and for each ledger of its issues.
 

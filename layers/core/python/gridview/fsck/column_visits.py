@@ -6,7 +6,7 @@ from contextlib import suppress
 from gridview.derive.families import column_families
 from gridview.encoding.sort_strings import body_of, number_of, number_value
 from gridview.fsck.chain_check import DerivedSlice
-from gridview.fsck.column_check import JudgedTotal, judge_pages, judge_total, suspect_pages
+from gridview.fsck.column_check import JudgedTotal, judge_pages, judge_total, stray_items, suspect_pages
 from gridview.fsck.issue_diff import Difference
 from gridview.fsck.progress import RESTLESS, Finding
 from gridview.fsck.repairs import Repairs
@@ -45,6 +45,7 @@ class ColumnVisit:
             if pages:
                 self._settle(family, pages)
             if whole:
+                self._check_strays(family)
                 self._check_total(family)
 
     def _settle(self, family: str, pages: Sequence[int]) -> None:
@@ -71,6 +72,12 @@ class ColumnVisit:
         repaired = [fault for page, fault in found.items() if page not in left]
         self.findings += (Finding(fault.key, [fault], repaired=True) for fault in repaired)
         self.findings += (Finding(fault.key, [fault], reason=RESTLESS) for fault in left.values())
+
+    def _check_strays(self, family: str) -> None:
+        for fault in stray_items(self._log, family):
+            if self._repair is not None:
+                self._repair.discard(fault.key, fault.place)
+            self.findings.append(Finding(fault.key, [fault], repaired=self._repair is not None))
 
     def _check_total(self, family: str) -> None:
         judged = self._judged_total(family)

@@ -71,6 +71,8 @@ class DifferenceKind(StrEnum):
     """A journal has no head, so that nothing can be written any more."""
     NUMBERS = "numbers"
     """A page of a column has other numbers than its issues."""
+    NO_PAGE = "no-page"
+    """An item among the pages of a column has a key that no page has."""
     TOTAL = "total"
     """The stored total of a column is not that of its pages."""
     DEAD = "dead"

@@ -63,6 +63,10 @@ class Repairs:
         log.ask_remakes(family, pages)
         self.fold(log)
 
+    def discard(self, partition_key: str, sort_key: str) -> None:
+        """Delete an item that no code writes or reads: a write unit for each KB."""
+        self._table.delete(partition_key, sort_key)
+
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove a family that nobody writes."""
         remove_all(self._table, tenant, project, family)

@@ -20,10 +20,10 @@ from gridview.journal.replay import last_numbers, number_in, strings_at
 
 
 class CountedPages(NamedTuple):
-    """The total of the pages of a column that can be read, and the stored items of the others."""
+    """The total of the pages of a column that can be read, and the numbers of the others."""
 
     total: ColumnTotal
-    unreadable: Sequence[Item]
+    unreadable: Sequence[int]
 
 
 def fold_columns(log: Log, head: Head, passed: Sequence[JournalItem], families: Collection[str]) -> None:
@@ -97,8 +97,7 @@ def recount(log: Log, family: str) -> bool:
     if counted is None:
         return False
     if counted.unreadable:
-        pages = [derived_keys.parse_column_page(item[keys.SK]) for item in counted.unreadable]
-        log.ask_remakes(family, pages)
+        log.ask_remakes(family, counted.unreadable)
         return False
     return log.put_totals(known._replace(by_family={**known.by_family, family: counted.total}), known)
 
@@ -106,16 +105,20 @@ def recount(log: Log, family: str) -> bool:
 def count(log: Log, head: Head, family: str) -> CountedPages | None:
     """Count the numbers of a column at the watermark; None if a page is beyond it.
 
+    An item whose key is not that of a page has no numbers of issues: a check removes it.
+
     Costs a read unit for each 4 KB of the column.
     """
     total = ColumnTotal()
-    unreadable: list[Item] = []
+    unreadable: list[int] = []
     for item in log.table.query_all(derived_keys.column(log.tenant, log.project, family), consistent=True):
+        if not derived_keys.is_column_page(item[keys.SK]):
+            continue
         try:
             page = ColumnPage.from_item(item)
             numbers = page.slices
         except UnreadablePage:
-            unreadable.append(item)
+            unreadable.append(derived_keys.parse_column_page(item[keys.SK]))
             continue
         if page.position > head.folded:
             return None

@@ -172,14 +172,16 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
     if not (0 < version <= derived_keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
         raise ValueError("not a version of an issue")
     clock.instant(at)
-    was = _instant_in({} if is_trashed(old) else old, "updated")
-    created = _instant_in(old or new, "created") if kind in ("delete", "restore") else ""
+    before: Item = {} if is_trashed(old) else old
+    was, was_by = _text_in(before, "updated"), _text_in(before, "updated_by")
+    made = old or new if kind in ("delete", "restore") else {}
+    created, created_by = _text_in(made, "created"), _text_in(made, "created_by")
     change_id = change if isinstance(change, bytes) else None
-    return Change(num, version, kind, by, at, change_id, changed(old, new), was, created)
+    return Change(num, version, kind, by, at, change_id, changed(old, new), was, was_by, created, created_by)
 
 
-def _instant_in(document: Item, name: str) -> str:
-    """Return an instant in a document; empty if it has none."""
+def _text_in(document: Item, name: str) -> str:
+    """Return an instant or a user's id in a document; empty if it has none."""
     value = document.get(name)
     return value if isinstance(value, str) else ""
 

@@ -20,34 +20,45 @@ from gridview.schema.documents import Document, changed_at
 from gridview.schema.history import Change
 
 CREATED, UPDATED = "created", "updated"
+CREATED_BY, UPDATED_BY = "created_by", "updated_by"
+
+_OF_VERSIONS = frozenset({CREATED, UPDATED, CREATED_BY, UPDATED_BY})
+"""The fields that no change sets: every change has them, or the document."""
 
 _KINDS_OF_A_WHOLE = frozenset({"create", "restore"})
 """Changes that contain every value that the issue has afterwards."""
 
 
 class Passage(NamedTuple):
-    """The issue before and after a change; None: there is no such issue.
-
-    `updated` is empty where no document says when the version was made; a filter or an order that needs it
-    raises ValueError.
-    """
+    """The issue before and after a change; None: there is no such issue."""
 
     before: IssueImage | None
     after: IssueImage | None
+
+
+class Creation(NamedTuple):
+    """When an issue was created, and by whom."""
+
+    at: str
+    by: str
+
+
+class _Unknown(Exception):
+    """No change and no document says when a version was made, or by whom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
     """Changes of one issue whose versions follow each other, and the known values after the last of them.
 
-    `missing`: the fields (internal keys) whose values are not known yet. `created`: when the issue was
-    created, None if not known yet.
+    `missing`: the fields (internal keys) whose values are not known yet. `created`: the issue's creation,
+    None if not known yet.
     """
 
     changes: Sequence[Change]
     values: Mapping[str, Any] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
-    created: str | None = None
+    created: Creation | None = None
 
     @classmethod
     def of(cls, changes: Sequence[Change], wanted: Iterable[str]) -> Self:
@@ -56,7 +67,7 @@ class Course:
         """
         last = changes[-1]
         values: dict[str, Any] = {}
-        missing = set(wanted) - {CREATED, UPDATED}
+        missing = set(wanted) - _OF_VERSIONS
         if last.kind == "delete":
             missing.clear()
         for change in reversed(changes):
@@ -79,7 +90,7 @@ class Course:
         """With the values of a document of this version or a later one that no version in between has changed."""
         held = {"name": document["name"], "state": document["state"], **document["fields"]}
         found = {key: held.get(key) for key in self.missing if changed_at(document, key) <= self.version}
-        return self._with(found, document[CREATED])
+        return self._with(found, Creation(document[CREATED], document.get(CREATED_BY, "")))
 
     def with_later(self, changes: Iterable[Change]) -> Self:
         """Return this course with the values in later changes, which are the next versions without a gap."""
@@ -91,41 +102,71 @@ class Course:
             course = course._with(found, _creation(change))
         return course
 
-    def _with(self, found: Mapping[str, Any], created: str | None) -> Self:
+    def _with(self, found: Mapping[str, Any], created: Creation | None) -> Self:
         return replace(
             self,
             values={**self.values, **found},
             missing=self.missing - found.keys(),
-            created=self.created or created or None,
+            created=self.created or created,
         )
 
-    def passages(self, wanted: frozenset[str]) -> list[Passage]:
-        """Return the issue before and after each change, as far as the fields with these keys go."""
-        found: list[Passage] = []
+    def lacks(self, wanted: frozenset[str]) -> bool:
+        """Return whether a value of the fields with these keys is not known yet."""
+        return bool(self.missing) or (bool(wanted & {CREATED, CREATED_BY}) and self.created is None)
+
+    def passages(self, wanted: frozenset[str]) -> list[Passage | None]:
+        """Return the issue before and after each change, as far as the fields with these keys go.
+
+        None: it is not recorded when the version was made, or by whom, and that is wanted.
+        """
+        found: list[Passage | None] = []
         values = dict(self.values)
         for place in range(len(self.changes) - 1, -1, -1):
             change = self.changes[place]
-            earlier = self.changes[place - 1].at if place else change.was
-            after = None if change.kind == "delete" else self._image(change, values, change.at)
+            earlier = self.changes[place - 1] if place else None
+            was, was_by = (change.was, change.was_by) if earlier is None else (earlier.at, earlier.by)
+            later = values
             values = {
                 key: change.fields[key].old if key in change.fields else values.get(key)
-                for key in wanted - {CREATED, UPDATED}
+                for key in wanted - _OF_VERSIONS
             }
-            before = None if change.kind in _KINDS_OF_A_WHOLE else self._image(change, values, earlier)
-            found.append(Passage(before, after))
+            is_first = change.kind in _KINDS_OF_A_WHOLE
+            try:
+                after = (
+                    None
+                    if change.kind == "delete"
+                    else self._image(change.num, later, change.at, change.by, wanted)
+                )
+                before = None if is_first else self._image(change.num, values, was, was_by, wanted)
+            except _Unknown:
+                found.append(None)
+            else:
+                found.append(Passage(before, after))
         return found[::-1]
 
-    def _image(self, change: Change, values: Mapping[str, Any], updated: str) -> IssueImage:
+    def _image(
+        self, num: int, values: Mapping[str, Any], updated: str, updated_by: str, wanted: frozenset[str]
+    ) -> IssueImage:
+        created = self.created or Creation("", "")
+        of_version = {
+            CREATED: created.at,
+            CREATED_BY: created.by,
+            UPDATED: updated,
+            UPDATED_BY: updated_by,
+        }
+        if not all(of_version[key] for key in wanted & of_version.keys()):
+            raise _Unknown
         plain = {key: values.get(key) for key in ("name", "state")}
         return {
-            "num": change.num,
+            "num": num,
             **plain,
-            CREATED: self.created,
-            UPDATED: updated,
+            **of_version,
             "fields": {key: value for key, value in values.items() if key not in plain and value is not None},
         }
 
 
-def _creation(change: Change) -> str | None:
-    """Return when the issue was created, if the change contains that."""
-    return change.at if change.kind == "create" else change.created or None
+def _creation(change: Change) -> Creation | None:
+    """Return the issue's creation, if the change contains that."""
+    if change.kind == "create":
+        return Creation(change.at, change.by)
+    return Creation(change.created, change.created_by) if change.created else None

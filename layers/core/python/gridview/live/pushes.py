@@ -24,6 +24,7 @@ from gridview.live.socket_messages import changes_frame, error_frame
 from gridview.live.socket_store import advance, unsubscribe
 from gridview.live.sockets import Socket, Subscription
 from gridview.schema.catalog import Catalog
+from gridview.schema.history import RESET
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import RequestError
@@ -60,7 +61,7 @@ class PushOutcome:
     """Whether subscriptions were sent everything, and the connections that were lost over it.
 
     `outdated`: when the first rows of these subscriptions become others, because it is another day then (seconds
-    since 1970); None: never.
+    since 1970); None: never. `renewed`: some of them became others now, and got a reset.
 
     `late`: the time was up before all that was there was sent. Neither: a number is missing, or a copy of the table is
     late.
@@ -70,6 +71,7 @@ class PushOutcome:
     late: bool = False
     gone: frozenset[str] = frozenset()
     outdated: float | None = None
+    renewed: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,15 @@ class Pushes:
         """
         waiting, gone, pause = _in_turns(listeners), set[str](), _FIRST_PAUSE
         outdated: list[float] = []
+        renewed = False
         has_more, late = True, False
         deadline = self.share.deadline
         until = min(deadline, clock.seconds() + _PATIENCE)
         while waiting:
             sent = self._round(waiting, answer=answer)
-            outdated += (page.outdated for _, page, _ in sent if isinstance(page, PushPage) and page.outdated)
+            pages = [page for _, page, _ in sent if isinstance(page, PushPage)]
+            outdated += (page.outdated for page in pages if page.outdated is not None)
+            renewed = renewed or any(page.items and page.items[0] is RESET for page in pages)
             gone |= {socket.connection for (socket, _), _, fate in sent if fate is _Fate.UNREACHED}
             is_cut = any(fate is _Fate.LEFT for *_, fate in sent)
             late = late or (has_more and is_cut)
@@ -125,14 +130,15 @@ class Pushes:
             waiting = [(socket, outcome) for socket, page, outcome in goes_on if not page.is_all(upto)]
             answer, has_more = False, any(page.more for _, page, _ in goes_on)
             now = clock.seconds()
-            if any(isinstance(page, PushPage) and page.passed for _, page, _ in sent):
+            if any(page.passed for page in pages):
                 until, pause = min(deadline, now + _PATIENCE), _FIRST_PAUSE
             elif waiting:
                 clock.sleep(min(pause, max(until - now, 0.0)))
                 pause = min(2 * pause, _LONGEST_PAUSE)
             if is_cut or (waiting and clock.seconds() >= until):
                 return PushOutcome(complete=False, late=late or has_more, gone=frozenset(gone))
-        return PushOutcome(complete=True, gone=frozenset(gone), outdated=min(outdated, default=None))
+        first = min(outdated, default=None)
+        return PushOutcome(complete=True, gone=frozenset(gone), outdated=first, renewed=renewed)
 
     def _catalog(self, socket: Socket) -> Catalog:
         return self.pages.catalogs.current(self.table, socket.tenant, socket.project)

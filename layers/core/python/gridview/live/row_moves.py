@@ -9,7 +9,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.journal.history import changes_after
 from gridview.live.followed_rows import FollowedRows, RowMove
-from gridview.live.images import CREATED, Course
+from gridview.live.images import Course
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
 from gridview.schema.fields import UnknownOption
@@ -59,6 +59,9 @@ def moves_of(table: Table, catalog: Catalog, rows: FollowedRows, changes: Sequen
 
 def _judged(rows: FollowedRows, wanted: frozenset[str], course: Course) -> Iterator[Verdict]:
     for passage in course.passages(wanted):
+        if passage is None:
+            yield Unjudged.FOREVER
+            continue
         try:
             yield rows.move(passage.before, passage.after)
         except (UnknownOption, *NOT_AN_ISSUE):  # written by someone outside the API
@@ -69,17 +72,13 @@ def _completed(
     table: Table, catalog: Catalog, courses: Mapping[int, Course], wanted: frozenset[str]
 ) -> Iterator[tuple[int, Course | Unjudged]]:
     """Return the courses with all that was missing in them."""
-    open_ones = [num for num, course in courses.items() if _lacks(course, wanted)]
+    open_ones = [num for num, course in courses.items() if course.lacks(wanted)]
     documents = documents_by_number(table, catalog.tenant, catalog.project, open_ones) if open_ones else {}
     for num, course in courses.items():
         yield (
             num,
             _complete(table, catalog, course, wanted, documents.get(num)) if num in open_ones else course,
         )
-
-
-def _lacks(course: Course, wanted: frozenset[str]) -> bool:
-    return bool(course.missing) or (CREATED in wanted and course.created is None)
 
 
 def _complete(
@@ -91,11 +90,11 @@ def _complete(
         if document["version"] < version:  # someone has put an older one back
             return Unjudged.FOREVER
         course, newest = course.with_document(document), document["updated"]
-    if _lacks(course, wanted):
+    if course.lacks(wanted):
         for place, later in enumerate(changes_after(table, catalog.tenant, catalog.project, num, version)):
             course = course.with_later([later])
-            if not _lacks(course, wanted) or place >= _MOST:
+            if not course.lacks(wanted) or place >= _MOST:
                 break
-    if not _lacks(course, wanted):
+    if not course.lacks(wanted):
         return course
     return Unjudged.YET if clock.seconds() - clock.instant(newest) < _PATIENCE else Unjudged.FOREVER

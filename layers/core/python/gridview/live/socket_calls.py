@@ -215,6 +215,8 @@ class SocketCalls:
         if reached.late and owes:
             self._owe(owner)
             return PushOutcome(complete=True)
+        if reached.renewed and owes and reached.outdated is not None:
+            store.owe_at(self.owners, owner, reached.outdated)  # a view may have `today` only now
         return reached
 
     def _owe(self, owner: Owner) -> None:

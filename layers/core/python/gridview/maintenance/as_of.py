@@ -35,14 +35,13 @@ def document_at(
     """Return an issue at a stored instant; None: there was none, or it was deleted. Unrecorded.
 
     `floor`: a version that is known to have existed by then, whatever its writer's clock said. `newest`
-    returns the changes, newest first; it is called only if there may be any since. The author of that version
-    is None if it is no longer recorded.
+    returns the changes, newest first; it is called only if there may be any since.
     """
     version: int = document["version"]
     if document["updated"] <= instant or version <= floor:
         return living(document)
     values: Mapping[str, Any] | None = None if is_trashed(document) else values_of(document)
-    at = ""
+    at, by = "", ""
     for change in newest():
         if change.version != version:
             break
@@ -52,14 +51,14 @@ def document_at(
             return None
         before = {key: one.old for key, one in change.fields.items()}
         values = None if change.kind == "restore" else {**(values or {}), **before}
-        version, at = version - 1, change.was
-    if not at or (at > instant and version > floor):
+        version, at, by = version - 1, change.was, change.was_by
+    if not (at and by) or (at > instant and version > floor):
         raise Unrecorded
-    return _image(document, values, version, at, document["created_by"] if version == 1 else None)
+    return _image(document, values, version, at, by)
 
 
 def _image(
-    document: Document, values: Mapping[str, Any] | None, version: int, at: str, by: str | None
+    document: Document, values: Mapping[str, Any] | None, version: int, at: str, by: str
 ) -> Document | None:
     """Return the document of a version with these values."""
     if values is None:

@@ -13,7 +13,7 @@ from gridview.schema.fields import NUM
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, as_integers, parse
 
-_NEVER_CHANGED = frozenset({NUM, "created", "updated"})
+_NEVER_CHANGED = frozenset({NUM, "created", "updated", "created_by", "updated_by"})
 
 
 def _changed_by_people(field_id: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
 from gridview.query import relative_operands
-from gridview.query.predicates import MAX_DEPTH, Filter, parse_filter
+from gridview.query.predicates import LIMITS, Filter, parse_filter
 from gridview.query.references import Reference
 from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.query.remedies import define_index, index_field, refused
@@ -209,7 +209,7 @@ def parse_resolved(catalog: Catalog, document: Any, reference: Reference | None)
     """Return a filter of a request, resolved for a reference; None refuses relative operands. InvalidRequest."""
     if document is None:
         return ParsedFilter()
-    resolved = relative_operands.resolve(catalog, document, reference, MAX_DEPTH)
+    resolved = relative_operands.resolve(catalog, document, reference, LIMITS)
     errors: Sequence[FieldError] = ()
     try:
         found = parse_filter(catalog, resolved.document)

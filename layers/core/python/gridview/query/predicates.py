@@ -7,7 +7,7 @@ from typing import Any
 
 from gridview.encoding.tokenizer import words
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand, Operator, Test
-from gridview.query.relative_operands import OPERANDS
+from gridview.query.relative_operands import OPERANDS, FilterLimits
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import parse_value
 from gridview.schema.fields import MAX_OPTIONS, NUM, Field, FieldType
@@ -17,6 +17,8 @@ from gridview.support.validation import RequestModel
 MAX_DEPTH = 5
 """Levels of `and`, `or` and `not`."""
 MAX_CONDITIONS = 50
+
+LIMITS = FilterLimits(MAX_DEPTH, MAX_CONDITIONS)
 
 _MAX_ERRORS = 500
 """The most errors that a client gets at once."""

@@ -14,7 +14,7 @@ import calendar
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, ValidationError, WithJsonSchema, field_validator
@@ -34,6 +34,9 @@ MAX_UNITS = 10_000
 """The most units from today, in either direction."""
 MAX_SECONDS = 10_000 * 86_400
 """The most seconds from now, in either direction: 10,000 days."""
+
+_MOST_SAID = 100
+"""Operands whose values an explanation names."""
 
 _MOST_PARTS = MAX_VALUES
 """Parts of a filter or values of a condition that are looked at: no filter may have more."""
@@ -177,10 +180,13 @@ class RelativeOperands:
         return validity is not None and not validity.begin <= seconds < validity.end
 
     def sentences(self) -> Iterator[str]:
-        """Each operand with its value, in words."""
-        yield from dict.fromkeys(
+        """The first operands with their values, in words, each once."""
+        said = dict.fromkeys(
             f"The operand {dumps(one.operand).decode()} of {one.field} is {one.value}." for one in self.found
         )
+        yield from islice(said, _MOST_SAID)
+        if len(said) > _MOST_SAID:
+            yield f"{len(said) - _MOST_SAID:,} more operands have values too."
 
 
 FIXED = RelativeOperands()
@@ -214,32 +220,41 @@ class ResolvedFilter(NamedTuple):
         return [*self.errors, *others]
 
 
+class FilterLimits(NamedTuple):
+    """How much of a filter is looked at: levels of `and`, `or` and `not`, and conditions. No valid filter has more."""
+
+    depth: int
+    conditions: int
+
+
 def resolve(
-    catalog: Catalog, document: Any, reference: Reference | None, depth: int, place: str = "filter"
+    catalog: Catalog, document: Any, reference: Reference | None, limits: FilterLimits
 ) -> ResolvedFilter:
     """Return the filter of a request with fixed values in place of relative operands; nothing else is checked.
 
-    `reference`: None refuses them. `depth`: levels of `and`, `or` and `not` that are looked at.
+    `reference`: None refuses them.
     """
-    resolving = _Resolving(catalog, reference)
-    fixed = resolving.node(document, place, depth)
+    resolving = _Resolving(catalog, reference, limits.conditions)
+    fixed = resolving.node(document, "filter", limits.depth)
     at = "" if reference is None else reference.at
     return ResolvedFilter(fixed, RelativeOperands(at, tuple(resolving.found)), tuple(resolving.errors))
 
 
 class _Resolving:
-    """One filter whose operands are being replaced."""
+    """One filter whose operands are being replaced, in so many `conditions` at most."""
 
-    def __init__(self, catalog: Catalog, reference: Reference | None) -> None:
+    def __init__(self, catalog: Catalog, reference: Reference | None, conditions: int) -> None:
         self.found: list[Resolved] = []
         self.errors: list[FieldError] = []
         self._catalog = catalog
         self._reference = reference
+        self._conditions = conditions
 
     def node(self, document: Any, place: str, depth: int) -> Any:
-        if not isinstance(document, dict):
+        if not isinstance(document, dict) or self._conditions <= 0:
             return document
         if "value" in document:
+            self._conditions -= 1
             name = document.get("field")
             field = self._catalog.get(name) if isinstance(name, str) else None
             return {**document, "value": self._operand(field, document["value"], f"{place}.value")}

@@ -271,8 +271,6 @@ def to_json(
     issue: dict[str, Any] = {"num": document["num"], "version": document["version"]}
     for field_id, key, formatter in form.builtins:
         issue[field_id] = formatter(document[key])
-    for name in form.plain:
-        issue[name] = document[name]
     held = document.get("fields", {})
     issue["fields"] = {
         field_id: formatter(held[key]) for field_id, key, formatter in form.attributes if key in held
@@ -284,7 +282,6 @@ class _Form(NamedTuple):
     """The fields of a row, in display order: API id, internal key and formatter of each."""
 
     builtins: tuple[tuple[str, str, Callable[[Any], Any]], ...]
-    plain: tuple[str, ...]
     attributes: tuple[tuple[str, str, Callable[[Any], Any]], ...]
 
 
@@ -299,8 +296,7 @@ def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
             if columns is None or field.id in columns
         )
 
-    written_by = ("created_by", "updated_by") if columns is None else ()
-    return _Form(shown(catalog.builtins), written_by, shown(catalog.attributes))
+    return _Form(shown(catalog.builtins), shown(catalog.attributes))
 
 
 def _parse_option(field: Field, value: Any) -> str:

@@ -97,15 +97,11 @@ class Option:
         return {**stored, "color": self.color} if self.color else stored
 
 
-FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
-"""The types whose indexes may be without sort entries."""
+_FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
+"""The types of few values."""
 
-
-def gets_entries(kind: FieldType) -> bool:
-    """Return whether issues get sort entries in an index of such a field. With few values, blocks contain the
-    order as well.
-    """
-    return kind not in FEW_VALUES
+WRITERS = ("created_by", "updated_by")
+"""The built-in fields whose values are the users who write."""
 
 
 class Deletion(NamedTuple):
@@ -153,6 +149,13 @@ class Field:
     def indexed(self) -> bool:
         """Whether issues get sort entries, even for an index that is still being built."""
         return bool(self.indexes.written)
+
+    @property
+    def gets_entries(self) -> bool:
+        """Whether issues get sort entries in an index of this field. With few values, blocks contain the order
+        as well.
+        """
+        return self.type not in _FEW_VALUES and self.key not in WRITERS
 
     @property
     def searched(self) -> bool:
@@ -261,6 +264,24 @@ BUILTINS: Mapping[str, Field] = {
         Field("state", "state", "State", FieldType.ENUM, required=True, builtin=True),
         Field("created", "created", "Created", FieldType.DATETIME, required=True, builtin=True),
         Field("updated", "updated", "Updated", FieldType.DATETIME, required=True, builtin=True),
+        Field(
+            "created_by",
+            "created_by",
+            "Created by",
+            FieldType.USER,
+            required=True,
+            builtin=True,
+            indexes=Indexes.complete(entries=False),
+        ),
+        Field(
+            "updated_by",
+            "updated_by",
+            "Updated by",
+            FieldType.USER,
+            required=True,
+            builtin=True,
+            indexes=Indexes.complete(entries=False),
+        ),
     )
 }
 """The fields that every issue stores as values, in a project that has not changed their indexes."""

@@ -36,6 +36,9 @@ longer known.
 FEED_DAYS = 7
 """Every change is remembered as long as a cursor of the feed is valid, whatever the project's setting is."""
 
+_WITHOUT_VALUES = ("was", "was_by", "created", "created_by")
+"""The attributes of a change that its item leaves out if they are not known."""
+
 _DAY = 86_400
 _PLAIN_BYTES = 1_024
 """A change of more than a write unit is stored compressed, if that makes it smaller."""
@@ -56,8 +59,9 @@ class Change:
 
     - `by`: empty if the user is not known.
     - `change`: the id of the change that the version is part of; None: of none.
-    - `was`: when the version before was made; empty if not known.
-    - `created`: when the issue was created, if it is deleted or restored; empty if not known.
+    - `was`, `was_by`: when the version before was made, and by whom; empty if not known.
+    - `created`, `created_by`: when the issue was created, and by whom, if it is deleted or restored; empty if
+      not known.
     """
 
     num: int
@@ -68,7 +72,9 @@ class Change:
     change: bytes | None
     fields: Mapping[str, Values]
     was: str = ""
+    was_by: str = ""
     created: str = ""
+    created_by: str = ""
 
     @property
     def by_hand(self) -> bool:
@@ -101,8 +107,7 @@ def to_items(tenant: str, project: str, change: Change, expires: int) -> list[It
         "by": change.by,
         "at": change.at,
         **({} if change.change is None else {"change": change.change}),
-        **({"was": change.was} if change.was else {}),
-        **({"created": change.created} if change.created else {}),
+        **{name: value for name in _WITHOUT_VALUES if (value := getattr(change, name))},
     }
     # Not called `fields`: the consumer may put no item with an attribute of that name, as documents have it.
     edits = {key: list(values) for key, values in change.fields.items()}
@@ -136,8 +141,7 @@ def from_item(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]] = ()) 
         at=item["at"],
         change=item.get("change"),
         fields=dict(_edits(item, parts)),
-        was=item.get("was", ""),
-        created=item.get("created", ""),
+        **{name: item.get(name, "") for name in _WITHOUT_VALUES},
     )
 
 

@@ -40,7 +40,7 @@ place.
 FIELD_ID_SCHEMA = {SCHEMA_NAME: "FieldId", "type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"}
 """The schema of the id of an attribute or of a built-in field."""
 
-RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})
+RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated", "created_by", "updated_by"})
 """The fields that every issue has; no attribute may take their ids."""
 
 _ALPHABET = string.ascii_lowercase + string.digits

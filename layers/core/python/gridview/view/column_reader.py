@@ -6,7 +6,7 @@ from gridview.chains.column_pages import ColumnPage
 from gridview.chains.number_columns import NumberColumn, column_of
 from gridview.dynamodb.expressions import Bound, Item, Span
 from gridview.dynamodb.table import Table
-from gridview.encoding import derived_keys
+from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import SLOTS, UnreadablePage, parsed
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
@@ -82,10 +82,11 @@ class ColumnReader:
 def _column(items: Iterable[Item]) -> tuple[NumberColumn, int]:
     """Return the column of stored pages, and their highest position.
 
-    Overloaded if a page cannot be read: no answer is made of a part.
+    Overloaded if a page cannot be read: no answer is made of a part. An item whose key is not that of a page has no
+    numbers of issues: a check removes it.
     """
     try:
-        pages = [ColumnPage.from_item(item) for item in items]
+        pages = [ColumnPage.from_item(item) for item in items if derived_keys.is_column_page(item[keys.SK])]
         column = column_of({page.number: parsed(page.stored) for page in pages})
     except UnreadablePage as error:
         raise Overloaded(
