@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
+import type { Filter } from '../src/api/types';
 import type { Look, Visit } from './browser';
 import { ProjectPage } from './project-page';
 import { ADMIN } from './stack';
@@ -19,6 +20,13 @@ const DARK = { scheme: 'dark' } as const;
 const COLUMNS = 'columns=num:64!,name:310!,state:118,priority:110,due:130,assignee:124,cost:150';
 const VIEW = `sort=-due&color=priority&footers=cost:sum,due:max&${COLUMNS}`;
 const GROUPS = `group=state,priority&footers=severity:avg&${COLUMNS.replace('cost', 'severity')}`;
+
+const OVERDUE: Filter = {
+  and: [
+    { field: 'due', op: 'lt', value: { today: 0, timezone: 'UTC' } },
+    { field: 'state', op: 'not_in', value: ['done', 'rejected'] },
+  ],
+};
 
 type Begin = (user?: typeof ADMIN, look?: Look) => Promise<Visit>;
 
@@ -39,11 +47,15 @@ test('groups', async ({ visit }) => {
   }
 });
 
-test('what opens beside and above the grid', async ({ visit }) => {
-  const shown = await demo(visit, WIDE, VIEW);
+test('a filter', async ({ visit }) => {
+  const shown = await ProjectPage.open(await visit(ADMIN, WIDE), inject('project'), `${VIEW}&filter=${encodeURIComponent(JSON.stringify(OVERDUE))}`);
+  await hasFigures(shown);
   await shown.open('Filter');
   await shoot('filter')(shown);
-  await shown.page.keyboard.press('Escape');
+});
+
+test('what opens beside and above the grid', async ({ visit }) => {
+  const shown = await demo(visit, WIDE, VIEW);
   await (await shown.cell(3, 'Name')).click();
   await shown.page.keyboard.press('Space');
   await shown.page.getByRole('complementary').getByText('Remarks').waitFor();
@@ -80,9 +92,13 @@ test('nothing passes', async ({ visit }) => {
 async function demo(visit: Begin, look: Look, view = ''): Promise<ProjectPage> {
   const shown = await ProjectPage.open(await visit(ADMIN, look), inject('project'), view);
   await shown.counts('2,000 issues');
-  // A footer shows an ellipsis until its summary is there.
-  await shown.page.waitForFunction(() => document.querySelector('[role="grid"]')?.textContent.includes('…') === false);
+  await hasFigures(shown);
   return shown;
+}
+
+/** A footer shows an ellipsis until its summary is there. */
+async function hasFigures({ page }: ProjectPage): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('[role="grid"]')?.textContent.includes('…') === false);
 }
 
 /** Chromium writes WebP itself, but playwright does not ask it to. */
