@@ -230,7 +230,7 @@ def test_a_forgotten_user_appears_nowhere(world: World) -> None:
     ]
 
 
-def test_issues_are_derived_again_whose_writer_is_replaced_in_the_same_version(
+def test_issues_with_a_replaced_writer_are_derived_again_in_the_same_version(
     account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a fence key that names the person, no index is built again."""
