@@ -1,6 +1,6 @@
 """The differential test with relative operands; `devtools.proof.oracle.relative` has the rules."""
 
-from collections import Counter
+from collections import Counter, deque
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,9 @@ from gridview.query import grid_request, group_request, relative_operands
 
 QUESTIONS = 40
 """`./dev prove` asks 4,000."""
+
+MOST = 300
+"""Questions that a planted fault may pass."""
 
 
 def test_the_grid_answers_as_with_the_values_that_are_meant() -> None:
@@ -44,42 +47,38 @@ def _shifted(days: int) -> Any:
     return lambda self, at: real(self, at) + timedelta(days=days)
 
 
-SPOILT: dict[str, tuple[int, Any, str, Any]] = {
-    "today is tomorrow": (0, relative_operands.TodayOperand, "day", _shifted(1)),
+SPOILT: dict[str, tuple[Any, str, Any]] = {
+    "today is tomorrow": (relative_operands.TodayOperand, "day", _shifted(1)),
     "a day begins at midnight in UTC": (
-        0,
         relative_operands,
         "first_instant",
         lambda day, _: f"{day.isoformat()}T00:00:00.000000Z",
     ),
     "months have 28 days": (
-        17,
         relative_operands,
         "_moved",
         lambda day, count, unit: day + timedelta(days=count * {"day": 1, "week": 7}.get(unit, 28)),
     ),
     "a walk over midnight is of several days": (
-        0,
         grid_request,
         "referred_to",
         lambda _, reference: reference,
     ),
     "groups over midnight are of several days": (
-        100,
         group_request,
         "referred_to",
         lambda _, reference: reference,
     ),
 }
-"""Mutations, each with a question that detects it."""
+"""Mutations, each of which one of the first questions detects."""
 
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    seed, owner, name, spoilt = SPOILT[what]
+    owner, name, spoilt = SPOILT[what]
     monkeypatch.setattr(owner, name, spoilt)
     with pytest.raises(Difference):
-        relative.play(seed)
+        deque(map(relative.play, range(MOST)), maxlen=0)
 
 
 def test_a_day_that_a_zone_left_out_begins_with_the_next() -> None:
