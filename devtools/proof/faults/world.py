@@ -748,7 +748,7 @@ def call_summary(call: Attempted) -> str:
         facts.append("removed")
     if keys.SORT in item and "revision" in item:
         facts.append(f"sort {item[keys.SORT]!r}")
-    if "numbers" in item:
+    if "write_id" in item and "numbers" in item:
         facts.append(f"page at {item['position']}, {item['write_id']}")
     elif "write_id" in item:
         facts.append(
