@@ -29,7 +29,7 @@ from devtools.failure import Failure
 from devtools.proof import mutation
 from devtools.proof.faults.mutants import FIRST, MUTANTS, Mutant
 
-MOST_SCENARIOS = 18_000
+MOST_SCENARIOS = 20_000
 """Scenarios that a mutant has to survive to be called alive."""
 
 _PATIENCE = 120.0

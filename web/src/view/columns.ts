@@ -17,8 +17,16 @@ const WIDTHS: Readonly<Record<FieldType, number>> = {
   user: 140,
 };
 
-/** The default columns: number and name frozen, then all in order. */
+/** The fields that are hidden until somebody shows them: they would push the project's own fields off the screen. */
+const HIDDEN: ReadonlySet<string> = new Set(['created_by', 'updated_by']);
+
+/** The default columns: all but the hidden ones. */
 export function defaultColumns(fields: readonly Field[]): readonly Column[] {
+  return allColumns(fields).filter(({ field }) => !HIDDEN.has(field));
+}
+
+/** The columns of all fields: number and name frozen, then the others in order. */
+function allColumns(fields: readonly Field[]): readonly Column[] {
   return fields.map(({ id, type }) => ({
     field: id,
     width: id === 'num' ? 72 : id === 'name' ? 320 : WIDTHS[type],
@@ -47,10 +55,10 @@ export function hidden(columns: readonly Column[], field: string): readonly Colu
 /** Show a field, in its place of the project's order among the shown ones. */
 export function shown(columns: readonly Column[], field: string, fields: readonly Field[]): readonly Column[] {
   if (columns.some((column) => column.field === field)) return columns;
-  const defaults = defaultColumns(fields);
-  const added = defaults.find((column) => column.field === field);
+  const every = allColumns(fields);
+  const added = every.find((column) => column.field === field);
   if (!added) return columns;
-  const after = new Set(defaults.slice(defaults.indexOf(added) + 1).map((column) => column.field));
+  const after = new Set(every.slice(every.indexOf(added) + 1).map((column) => column.field));
   const place = columns.findIndex((column) => after.has(column.field));
   const at = place < 0 ? columns.length : place;
   return inScreenOrder([...columns.slice(0, at), { ...added, frozen: false }, ...columns.slice(at)]);
