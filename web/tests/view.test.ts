@@ -123,7 +123,7 @@ describe('columns', () => {
     expect(order(columns)).toBe('num! name! due priority cost');
   });
 
-  it('leave out the writers until somebody shows them, in their place', () => {
+  it('leave out the writers until the user shows them, in their place', () => {
     const all = [...FIELDS.slice(0, 2), field('created_by', 'user'), field('updated_by', 'user'), ...FIELDS.slice(2)];
     expect(order(defaultColumns(all))).toBe(order(columns));
     expect(order(shown(columns, 'updated_by', all))).toBe('num! name! updated_by due priority cost');

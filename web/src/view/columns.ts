@@ -17,7 +17,7 @@ const WIDTHS: Readonly<Record<FieldType, number>> = {
   user: 140,
 };
 
-/** The fields that are hidden until somebody shows them: they would push the project's own fields off the screen. */
+/** The fields that are hidden until the user shows them: they would push the project's own fields off the screen. */
 const HIDDEN: ReadonlySet<string> = new Set(['created_by', 'updated_by']);
 
 /** The default columns: all but the hidden ones. */
