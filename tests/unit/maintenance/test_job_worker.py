@@ -250,13 +250,14 @@ def expire_project(table: Table) -> None:
 
 CHANGES = [switch_on, switch_off, move, delete, expire, rebuild, delete_project, expire_project]
 REMOVALS = (delete_project, expire_project)
+WRITERS = ("created_by.1b", "updated_by.1b")
 EXPECTED_ORDERS = {
-    "switch_on": {"name.1", "state.1b", "created.1", "updated.1", "a1.1", "a2.1b"},
-    "switch_off": {"name.1", "state.1b", "created.1", "updated.1"},
-    "move": {"name.1", "state.1b", "created.1", "updated.1", "a2.1b"},
-    "delete": {"name.1", "state.1b", "created.1", "updated.1"},
-    "expire": {"name.1", "state.1b", "created.1", "updated.1"},
-    "rebuild": {"name.2", "state.2b", "created.2", "updated.2", "a2.2b"},
+    "switch_on": {"name.1", "state.1b", "created.1", "updated.1", *WRITERS, "a1.1", "a2.1b"},
+    "switch_off": {"name.1", "state.1b", "created.1", "updated.1", *WRITERS},
+    "move": {"name.1", "state.1b", "created.1", "updated.1", *WRITERS, "a2.1b"},
+    "delete": {"name.1", "state.1b", "created.1", "updated.1", *WRITERS},
+    "expire": {"name.1", "state.1b", "created.1", "updated.1", *WRITERS},
+    "rebuild": {"name.2", "state.2b", "created.2", "updated.2", "created_by.2b", "updated_by.2b", "a2.2b"},
     "delete_project": set(),
     "expire_project": set(),
 }
@@ -561,7 +562,7 @@ def test_a_removal_longer_than_an_invocation_is_continued(
     monkeypatch.setattr(block_writer, "_REMOVED_AT_ONCE", 1)
     change(table)
     interrupted = 0
-    for _ in range(40):
+    for _ in range(60):
         time.seconds += SETTLING + 1
         calls: list[Attempted] = []
         before = len(removable(table))
