@@ -10,6 +10,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Literal
 
+from devtools.proof.oracle.world import BUILTINS
+
 Row = Mapping[str, Any]
 
 TEXT_CHARACTERS = 240
@@ -42,20 +44,9 @@ def comparer(kind: str, options: Sequence[str]) -> Callable[[Any], Any]:
     return by_type[kind]
 
 
-_BUILT_IN = {
-    "num": "number",
-    "name": "text",
-    "state": "enum",
-    "created": "datetime",
-    "updated": "datetime",
-    "created_by": "user",
-    "updated_by": "user",
-}
-
-
 def value_of(row: Row, field: str) -> Any:
     """The value of a built-in field or an attribute; None: no value."""
-    return row[field] if field in _BUILT_IN else row["fields"].get(field)
+    return row[field] if field in BUILTINS else row["fields"].get(field)
 
 
 def ordered(
@@ -66,7 +57,7 @@ def ordered(
     nulls: Literal["first", "last"] = "last",
 ) -> list[int]:
     """The issue numbers in the order of a grid. `project` is the project's resource."""
-    kinds = dict(_BUILT_IN)
+    kinds = dict(BUILTINS)
     options = {"state": [state["value"] for state in project["states"]]}
     for attribute in project["attributes"]:
         kinds[attribute["id"]] = attribute["type"]

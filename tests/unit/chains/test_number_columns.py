@@ -54,8 +54,8 @@ def check(found: NumberColumn, values: dict[int, Decimal], within: BitMap, added
     # Issues are looked up one by one, or a chunk at a time; different magnitudes are bits, or numbers.
     for few, sparse in ((0, 60), (2_000, 0)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(number_layers, "_FEW", few)
-            patch.setattr(unpacked_layers, "_FEW", few)
+            patch.setattr(number_layers, "FEW", few)
+            patch.setattr(unpacked_layers, "FEW", few)
             patch.setattr(distinct_multiples, "_SPARSE", sparse)
             patch.setattr(distinct_multiples, "_NARROW", 10)  # so that sets are small
             assert found.among(within, added).distinct == len(set(chosen))

@@ -20,12 +20,9 @@ from decimal import Decimal
 from pyroaring import BitMap
 
 from gridview.chains.distinct_multiples import Magnitudes, Multiples
-from gridview.chains.unpacked_layers import UnpackedLayer
+from gridview.chains.unpacked_layers import FEW, UnpackedLayer
 from gridview.encoding.bit_chunks import CHUNK
 from gridview.encoding.number_pages import scaled, whole_number
-
-_FEW = 2_000
-"""Up to so many issues are looked up one by one."""
 
 _LISTED = 500
 """Fewer issues of a chunk are looked up faster than the others are counted."""
@@ -160,7 +157,7 @@ class Layer:
         """
         negative = within & self.negative
         sides = (within - negative, negative)
-        if unpacked is None and len(within) <= _FEW:
+        if unpacked is None and len(within) <= FEW:
             return Multiples(*map(self._few_magnitudes, sides))
         known = unpacked or UnpackedLayer(self.slices)
         return Multiples(*map(known.magnitudes, sides))

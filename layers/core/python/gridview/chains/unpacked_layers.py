@@ -10,7 +10,7 @@ from pyroaring import BitMap
 from gridview.chains.distinct_multiples import Magnitudes
 from gridview.encoding.bit_chunks import CHUNK, CHUNK_BYTES, chunks_of
 
-_FEW = 2_000
+FEW = 2_000
 """Up to so many issues of a set are looked up one by one."""
 
 _PLANE = 8
@@ -51,7 +51,7 @@ class UnpackedLayer:
     def magnitudes(self, within: BitMap) -> Magnitudes:
         """Return the magnitudes of issues of the layer."""
         found = Magnitudes(self._width, len(within))
-        if len(within) <= _FEW:
+        if len(within) <= FEW:
             for key, nums in groupby(within, key=lambda num: num // CHUNK):
                 chunk = self._chunk(key)
                 found.add(chunk[num % CHUNK] for num in nums)

@@ -27,6 +27,7 @@ from gridview.query import periods
 from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, GroupPlace, of_period, of_range
 from gridview.query.operators import body as body_of_value
 from gridview.schema.fields import NUM, Field, FieldType, Option
+from gridview.support import clock
 from gridview.view.block_reads import Want
 
 _SECOND_YEAR, _LAST_YEAR = "0002", "9999"
@@ -216,8 +217,7 @@ class Division:
             if value < _SECOND_YEAR:
                 return False
             # A value after the fence is less than a day earlier by its own clock than by that of UTC.
-            earliest = datetime.fromisoformat(value) - periods.DAY
-            value = earliest.isoformat(timespec="microseconds").replace("+00:00", "Z")
+            value = clock.in_stored_form(datetime.fromisoformat(value) - periods.DAY)
             return label.order < of_period(periods.of_instant(self.dimension.unit, UTC)(value)).order
         return all(label.order < bound.order for bound in self.dimension.members(value))
 

@@ -27,6 +27,7 @@ from gridview.query.periods import zone_named
 from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType
+from gridview.support import clock
 from gridview.support.errors import FieldError
 from gridview.support.validation import RequestModel, field_errors
 
@@ -310,7 +311,7 @@ def value_of(operand: RelativeOperand, kind: FieldType, reference: Reference) ->
         case MeOperand():
             return reference.user
         case NowOperand(now=seconds):
-            return _stored(reference.instant + timedelta(seconds=seconds))
+            return clock.in_stored_form(reference.instant + timedelta(seconds=seconds))
         case TodayOperand():
             day = operand.day(reference.instant)
             return day.isoformat() if kind is FieldType.DATE else first_instant(day, operand.zone)
@@ -326,10 +327,6 @@ def first_instant(day: date, zone: tzinfo) -> str:
         raise ValueError("is an instant outside the years 0001 to 9999")
     days = chain((day,), (day + timedelta(days=1),) if day < date.max else ())
     return next(run.first for one in days for run in periods.instants_in(one.isoformat(), zone))
-
-
-def _stored(instant: datetime) -> str:
-    return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 # Filters that stay as they are: those of saved views

@@ -100,8 +100,8 @@ class Option:
 _FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
 """The types of few values."""
 
-WRITERS = ("created_by", "updated_by")
-"""The built-in fields whose values are the users who write."""
+WRITERS = {"created_by": "Created by", "updated_by": "Updated by"}
+"""The built-in fields whose values are the users who write, and their names."""
 
 
 class Deletion(NamedTuple):
@@ -257,6 +257,8 @@ NUM = "num"
 """The issue number as a sort field. It needs no index of its own, because issues are stored in number order."""
 
 
+_WITHOUT_ENTRIES = Indexes.complete(entries=False)
+
 BUILTINS: Mapping[str, Field] = {
     one.key: one
     for one in (
@@ -264,23 +266,9 @@ BUILTINS: Mapping[str, Field] = {
         Field("state", "state", "State", FieldType.ENUM, required=True, builtin=True),
         Field("created", "created", "Created", FieldType.DATETIME, required=True, builtin=True),
         Field("updated", "updated", "Updated", FieldType.DATETIME, required=True, builtin=True),
-        Field(
-            "created_by",
-            "created_by",
-            "Created by",
-            FieldType.USER,
-            required=True,
-            builtin=True,
-            indexes=Indexes.complete(entries=False),
-        ),
-        Field(
-            "updated_by",
-            "updated_by",
-            "Updated by",
-            FieldType.USER,
-            required=True,
-            builtin=True,
-            indexes=Indexes.complete(entries=False),
+        *(
+            Field(key, key, name, FieldType.USER, required=True, builtin=True, indexes=_WITHOUT_ENTRIES)
+            for key, name in WRITERS.items()
         ),
     )
 }

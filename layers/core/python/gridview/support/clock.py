@@ -11,8 +11,7 @@ def now() -> str:
 
 def after(seconds: float) -> str:
     """Return the instant `seconds` from now in stored form."""
-    instant = datetime.now(UTC) + timedelta(seconds=seconds)
-    return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return in_stored_form(datetime.now(UTC) + timedelta(seconds=seconds))
 
 
 def until(instant: str) -> float:
@@ -32,8 +31,12 @@ def instant(stored: str) -> float:
 
 def stored(instant: float) -> str:
     """Return an instant, given in seconds since 1970, in stored form."""
-    made = datetime.fromtimestamp(instant, UTC)
-    return made.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return in_stored_form(datetime.fromtimestamp(instant, UTC))
+
+
+def in_stored_form(instant: datetime) -> str:
+    """Return an instant in UTC in stored form."""
+    return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def sleep(seconds: float) -> None:
