@@ -79,4 +79,34 @@ describe('only the keyboard', () => {
     await keys.press('Escape');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'hidden' });
   });
+
+  test('keeps the focus in the grid while the sorted rows come late', async ({ visit, api }) => {
+    const names = Array.from({ length: 100 }, (_, at) => `Part ${String(at).padStart(2, '0')}`);
+    const id = await makeProject(api, { name: 'Late rows', issues: names.map((name) => ({ name })) });
+    const visited = await visit();
+    const { page } = visited;
+    const keys = page.keyboard;
+    const project = await ProjectPage.open(visited, id);
+    await (await project.cell(0, 'Name')).click();
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/grid', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await keys.press('Alt+ArrowDown');
+    await page.getByRole('menu', { name: 'Name menu' }).waitFor();
+    await keys.press('ArrowDown');
+    await keys.press('Enter');
+    await expect.poll(() => project.view.get('sort')).toBe('-name');
+    const place = () => page.evaluate(() => document.activeElement?.closest('[role="grid"]') && document.activeElement.getAttribute('aria-colindex'));
+    const before = await place();
+    answer();
+    await expect.poll(() => project.column('Name')).toContain('Part 99');
+    expect(before).toBeTruthy();
+    expect(await place()).toBe(before);
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await keys.press('Control+/');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
 });

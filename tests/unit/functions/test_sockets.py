@@ -463,6 +463,35 @@ def test_a_subscription_waits_a_second_for_such_a_number_and_is_owed_the_rest(
     assert client.ids() == ["1.1"]
 
 
+@pytest.mark.parametrize(("read_seconds", "is_late"), [(1.5, False), (40.0, True)])
+def test_slow_reads_leave_no_subscription_without_its_first_message(
+    account: Cloud,
+    client: SocketClient,
+    still: list[Callable[[], None]],
+    monkeypatch: pytest.MonkeyPatch,
+    read_seconds: float,
+    is_late: bool,
+) -> None:
+    """A read longer than a subscription's second delays the answer; one as long as the invocation leaves it to the
+    next minute's task.
+    """
+    found = changes.feed_page
+
+    def slow(*given: Any, **named: Any) -> Any:
+        clock.sleep(read_seconds)
+        return found(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(changes, "feed_page", slow)
+        frames = client.subscribe()
+    assert [frame["items"] for frame in frames] == ([] if is_late else [[]])
+    clock.sleep(60)
+    settled = account.modules["socket"].handler({"task": "end"}, Context())["settled"]
+    assert settled == int(is_late)
+    assert [frame["items"] for frame in client.frames()] == ([[]] if is_late else []), "once"
+    assert client.missed == 0
+
+
 def test_subscriptions_at_one_place_are_read_for_once(
     account: Cloud,
     api: Client,

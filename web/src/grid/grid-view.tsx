@@ -26,12 +26,11 @@ import { SummaryMenu } from './summary-menu';
 export interface GridViewProps {
   readonly model: ProjectModel;
   readonly actions: Actions;
-  readonly onHelp: () => void;
   /** Called with the grid when it is ready. */
   readonly onReady: (grid: Grid) => void;
 }
 
-export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
+export function GridView({ model, actions, onReady }: GridViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const grid = useRef<Grid | null>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
@@ -42,7 +41,7 @@ export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
       grid.current = mounted;
       onReady(mounted);
     };
-    return element ? connect(element, { model, actions, onHelp, onReady: ready, openMenu: setMenu, openFooter: setSummary }) : undefined;
+    return element ? connect(element, { model, actions, onReady: ready, openMenu: setMenu, openFooter: setSummary }) : undefined;
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
@@ -144,7 +143,6 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         model,
         actions,
         grid,
-        help: connection.onHelp,
         openMenu: (column) => {
           const field = model.fieldAt(column);
           const anchor = field && grid.headOf(field.id);

@@ -16,11 +16,10 @@ export interface KeyTargets {
   readonly actions: Actions;
   readonly grid: Grid;
   readonly openMenu: (column: number) => void;
-  readonly help: () => void;
 }
 
 /** Handle a key. Returns whether it was taken. */
-export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, help }: KeyTargets): boolean {
+export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu }: KeyTargets): boolean {
   const selection = model.selection.peek();
   if (!selection) return false;
   const control = event.ctrlKey || event.metaKey;
@@ -44,9 +43,8 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     // The browser then provides the text to paste.
     if (key === 'v') return true;
     if (key === 'd') return take(() => void actions.fillDown());
-    // The page itself undoes, wherever the focus is.
-    if (key === 'z' || key === 'y') return true;
-    if (key === '/') return take(help);
+    // The page itself undoes and shows the help, wherever the focus is.
+    if (key === 'z' || key === 'y' || key === '/') return true;
     if (key === 'home') return take(() => grid.focus({ row: 0, column: 0 }));
     if (key === 'end') return take(() => grid.focus({ row: model.size.rows - 1, column: model.size.columns - 1 }));
     return false;

@@ -157,12 +157,16 @@ interface Opened {
   readonly feed: Feed;
 }
 
-/** Undo and redo, wherever the focus is. */
-function undoneBy(event: KeyboardEvent, actions: Actions): void {
+/** Undo, redo and the help, wherever the focus is. */
+function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, help: () => void): void {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  if (isTyping(document.activeElement) || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();
-  if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== 'z' && key !== 'y')) return;
+  const undoes = model.canEdit && (key === 'z' || key === 'y');
+  if (!undoes && key !== '/') return;
   event.preventDefault();
-  void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
+  if (undoes) void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
+  else help();
 }
 
 interface OpenProjectProps {
@@ -189,11 +193,9 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
   }, [model]);
   useLeaving(() => panels.comments.size > 0);
   useEffect(() => {
-    const undo = (event: KeyboardEvent) => {
-      if (model.canEdit && !isTyping(document.activeElement) && !document.querySelector('dialog[open]')) undoneBy(event, actions);
-    };
-    document.addEventListener('keydown', undo);
-    return () => document.removeEventListener('keydown', undo);
+    const press = (event: KeyboardEvent) => pressed(event, model, actions, () => setHelp(true));
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
   }, [model]);
   const drawer = panels.drawer.value;
   const [dropping, drop] = useFileDrop(model.canEdit, (file) => {
@@ -231,7 +233,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
       <Redefined model={model} onReload={onRedefined} />
       <div class="stage">
         <div class="grid-place">
-          <GridPlace model={model} actions={actions} onHelp={() => setHelp(true)} onReady={(ready) => (grid.current = ready)} />
+          <GridPlace model={model} actions={actions} onReady={(ready) => (grid.current = ready)} />
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}

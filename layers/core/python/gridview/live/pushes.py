@@ -85,6 +85,8 @@ class Pushes:
     send: Callable[[str, bytes], bool]
     """Sends a message to a connection; False: the connection is lost."""
     share: Share
+    answers: bool = False
+    """Whether subscriptions whose first message was not sent in time get it now, also without changes."""
 
     def begin(self, socket: Socket, since: str | None) -> str:
         """Return the cursor to begin a subscription at: the client's, or the present one. InvalidRequest."""
@@ -95,12 +97,13 @@ class Pushes:
         return self.pages.sealed(live_changes.beginning(self.table, catalog), catalog)
 
     def push(
-        self, listeners: Iterable[Listener], *, upto: int | None = None, answer: bool = False
+        self, listeners: Iterable[Listener], *, upto: int | None = None, answer_by: float | None = None
     ) -> PushOutcome:
         """Send these subscriptions of one project the changes after their cursors.
 
-        Complete once the feed ends there, and has passed the journal number `upto`. `answer`: send a message
-        even if there are no changes, and do not read late copies of the table.
+        Complete once the feed ends there, and has passed the journal number `upto`. `answer_by`: send a message
+        even if there are no changes, until this instant whatever the share is, and do not read late copies of the
+        table.
 
         For each message a request of the management API and a write unit for each KB of its subscription.
         `read_changes` for each position, and `moves_of` for each position and rows. NotFound: there is no
@@ -113,7 +116,7 @@ class Pushes:
         deadline = self.share.deadline
         until = min(deadline, clock.seconds() + _PATIENCE)
         while waiting:
-            sent = self._round(waiting, answer=answer)
+            sent = self._round(waiting, answer_by)
             pages = [page for _, page, _ in sent if isinstance(page, PushPage)]
             outdated += (page.outdated for page in pages if page.outdated is not None)
             renewed = renewed or any(page.items and page.items[0] is RESET for page in pages)
@@ -128,7 +131,7 @@ class Pushes:
                 and socket.connection not in gone
             ]
             waiting = [(socket, outcome) for socket, page, outcome in goes_on if not page.is_all(upto)]
-            answer, has_more = False, any(page.more for _, page, _ in goes_on)
+            answer_by, has_more = None, any(page.more for _, page, _ in goes_on)
             now = clock.seconds()
             if any(page.passed for page in pages):
                 until, pause = min(deadline, now + _PATIENCE), _FIRST_PAUSE
@@ -143,14 +146,15 @@ class Pushes:
     def _catalog(self, socket: Socket) -> Catalog:
         return self.pages.catalogs.current(self.table, socket.tenant, socket.project)
 
-    def _round(self, waiting: Sequence[Listener], *, answer: bool) -> list[_Sent]:
+    def _round(self, waiting: Sequence[Listener], answer_by: float | None) -> list[_Sent]:
         """Send each of these one page. Reading takes half of the remaining time at most, so that time remains
         to send.
         """
         now = clock.seconds()
-        half = now + (self.share.deadline - now) / 2
+        deadline = self.share.deadline if answer_by is None else answer_by
+        half = now + (deadline - now) / 2
         catalog = self._catalog(waiting[0][0])
-        found = self.pages.of(catalog, waiting, half, consistent=answer)
+        found = self.pages.of(catalog, waiting, half, consistent=answer_by is not None)
         of_connection: defaultdict[str, list[tuple[Listener, Sendable]]] = defaultdict(list)
         for one, page in zip(waiting, found, strict=True):
             of_connection[one[0].connection].append((one, page))
@@ -159,16 +163,19 @@ class Pushes:
             sent: list[_Sent] = []
             for one, page in of_connection[connection]:
                 is_lost = bool(sent) and sent[-1][2] is _Fate.UNREACHED
-                fate = _Fate.UNREACHED if is_lost else self._deliver(one, page, answer=answer)
+                answer = answer_by is not None or (self.answers and not one[1].is_answered)
+                fate = _Fate.UNREACHED if is_lost else self._deliver(one, page, deadline, answer=answer)
                 sent.append((one, page, fate))
             return sent
 
         return [one for sent in in_threads(deliver, of_connection, self.share.at_once) for one in sent]
 
-    def _deliver(self, listener: Listener, page: Sendable, *, answer: bool) -> Subscription | _Fate:
+    def _deliver(
+        self, listener: Listener, page: Sendable, deadline: float, *, answer: bool
+    ) -> Subscription | _Fate:
         """Send one subscription its page; return the subscription afterwards."""
         socket, subscription = listener
-        if page is None or clock.seconds() >= self.share.deadline:
+        if page is None or clock.seconds() >= deadline:
             return _Fate.LEFT
         if isinstance(page, RequestError):
             sent = self.send(socket.connection, error_frame(page, subscription.id))
@@ -179,7 +186,7 @@ class Pushes:
             if not self.send(socket.connection, frame):
                 return _Fate.UNREACHED
             return advance(self.table, subscription, received=page.cursor, at=page.cursor) or _Fate.OVER
-        if page.passed >= _QUIETLY:
+        if page.passed >= _QUIETLY and subscription.is_answered:
             return (
                 advance(self.table, subscription, received=subscription.received, at=page.cursor)
                 or _Fate.OVER

@@ -51,8 +51,8 @@ _OWED_AT_ONCE: Final = 200
 """Projects whose sockets are owed changes and are served together."""
 
 _SUBSCRIBE_SECONDS: Final = 1.0
-"""Seconds for which a new subscription is sent changes at once. The rest follows within a minute. A user
-begins two subscriptions a second, so those take two invocations at most.
+"""Seconds for which a new subscription is sent changes at once, after its first message. The rest follows within a
+minute. A user begins two subscriptions a second, so those take two invocations at most.
 """
 
 
@@ -205,7 +205,7 @@ class SocketCalls:
                     if one.connection not in over and wake.concerns(sockets[one.connection], one)
                 ]
                 try:
-                    reached = self._pushes(share).push(listeners, upto=wake.upto)
+                    reached = self._pushes(share, answers=not owes).push(listeners, upto=wake.upto)
                 except NotFound:
                     self._end(owner, dict.fromkeys(sockets.keys() - over.keys(), "project"))
                     return PushOutcome(complete=True)
@@ -223,9 +223,9 @@ class SocketCalls:
         self.count("Late")
         store.owe(self.owners, owner)
 
-    def _pushes(self, share: Share) -> Pushes:
+    def _pushes(self, share: Share, *, answers: bool = False) -> Pushes:
         pages = PushPages(self.table, self.catalogs, self.cursors, self.tokens, share.at_once)
-        return Pushes(self.table, pages, self._send, share)
+        return Pushes(self.table, pages, self._send, share, answers)
 
     def _take(self, owner: Owner, socket: Socket, message: Message) -> None:
         now = clock.seconds()
@@ -264,7 +264,7 @@ class SocketCalls:
         subscription = replace(wanted, at=pushes.begin(socket, asked.since))
         store.subscribe(self.table, socket, subscription)
         # Later commits find the subscription; earlier ones are read here.
-        reached = pushes.push([(socket, subscription)], answer=True)
+        reached = pushes.push([(socket, subscription)], answer_by=self.deadline)
         self._forget(owner, reached.gone)
         if not reached.complete:
             self._owe(owner)

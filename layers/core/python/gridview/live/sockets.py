@@ -148,7 +148,7 @@ class Subscription:
     - `rows`: the request for rows as the client made it (`view`, or `sort` and `filter`); empty: all changes.
     - `received`: the last cursor that the client received, None before the first.
     - `at`: the cursor up to which the client received everything that concerns it.
-    - `revision` rises with each write.
+    - `revision` rises with each write, the first of which notes that the client was sent a message.
     """
 
     tenant: str
@@ -165,6 +165,11 @@ class Subscription:
     def sort_key(self) -> str:
         """Its sort key in the tenant's partition."""
         return live_keys.subscription(self.project, self.connection, self.id)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it is noted that the client was sent its first message, which it waits for."""
+        return self.revision > 1
 
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item. The filter is kept as text: its numbers have all their digits there."""
