@@ -90,6 +90,7 @@ def _of_projects() -> dict[str, Value]:
     days = requests.HistoryInput.model_json_schema()["properties"]["days"]
     return {
         "attributes": catalog.MAX_ATTRIBUTES,
+        "description": requests.MAX_DESCRIPTION_LENGTH,
         "attributes.indexed": catalog.INDEXED_BY_DEFAULT,
         "batch.mb": batch.MAX_ANSWER_BYTES // 1_000_000,
         "batch.operations": requests.MAX_OPERATIONS,

@@ -7,6 +7,7 @@ from pydantic import Field as ModelField
 
 from gridview.query.number_functions import Function
 from gridview.schema import ids
+from gridview.schema.field_formats import FormatName
 from gridview.schema.fields import Color, FieldType
 from gridview.schema.user_jobs import JobKind
 from gridview.schema.views import Visibility
@@ -139,6 +140,17 @@ class EnumOption(AnswerModel):
     color: Color | None = ModelField(description="Null if none was chosen.")
 
 
+class FieldFormat(AnswerModel):
+    """How a page shows the values of a field."""
+
+    as_: FormatName = ModelField(alias="as")
+    decimals: Count = omissible()
+    thousands: bool = omissible()
+    currency: str = omissible()
+    unit: str = omissible()
+    max: Ordinal = omissible()
+
+
 class Attribute(AnswerModel):
     """An attribute, or a field that every issue has."""
 
@@ -151,6 +163,9 @@ class Attribute(AnswerModel):
     required: bool
     indexed: bool
     search: bool = ModelField(description="Whether the words of a text are indexed.")
+    description: str | None
+    format: FieldFormat | None
+    default: Value | None = ModelField(description="The value of new issues whose creator omits the field.")
     build: Build | None = ModelField(description="Null if there is no background work on it.")
     position: Count | None = ModelField(description="Place in the display order; null for a built-in field.")
     version: Ordinal
@@ -520,6 +535,9 @@ class RowNumber(AnswerModel):
 
     row_number: Count | None = ModelField(
         description="The number of rows before the issue; null if it does not match the filter."
+    )
+    before: Count = ModelField(
+        description="The number of matching rows before the issue, also where the issue does not match."
     )
     index: IndexLag
     explain: Explanation = omissible()

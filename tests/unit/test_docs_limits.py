@@ -44,6 +44,7 @@ from gridview.schema import (
     catalog,
     comments,
     documents,
+    field_formats,
     fields,
     history,
     ids,
@@ -120,6 +121,10 @@ LIMITS = {
     "options or states": f"{fields.MAX_OPTIONS}",
     "composite indexes of a project": f"{catalog.MAX_COMPOSITES}",
     "characters of the name of a project or attribute": f"{requests.MAX_NAME_LENGTH}",
+    "characters of the description of a field": f"{requests.MAX_DESCRIPTION_LENGTH:,}",
+    "digits after the point, characters of the unit and stars of a format": (
+        f"{field_formats.MAX_DECIMALS}, {field_formats.MAX_UNIT_LENGTH} and {field_formats.MAX_RATING}"
+    ),
     "characters of an option or state": f"{options.MAX_VALUE_LENGTH}",
     "days of history": "3,650",
     "issues of a project": f"{issues.MAX_ISSUES:,}",

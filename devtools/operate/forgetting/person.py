@@ -37,8 +37,8 @@ from gridview.schema.catalog import Catalog, CompositeOrder
 from gridview.schema.fields import FieldType
 from gridview.schema.history import parts_of, to_items
 from gridview.schema.ids import FORMER_USER
-from gridview.schema.items import to_catalog
-from gridview.schema.store import Catalogs, DefinitionsMissing, read_kept
+from gridview.schema.items import raise_epoch, to_catalog
+from gridview.schema.store import Catalogs, DefinitionsMissing, read_kept, retry_lost_races
 from gridview.schema.trash import is_trashed
 from gridview.schema.user_jobs import JobKind
 from gridview.support import clock
@@ -196,6 +196,14 @@ class _Pass:
         self.traces.rewritten[name] += 1
         with _lost_races():
             self._table.update(item[keys.PK], item[keys.SK], change.unchanged, assign=change.assign)
+            if redaction.is_default(name, item, self._user):
+                self._publish(keys.parse_project(item[keys.PK])[1])
+
+    def _publish(self, project: str) -> None:
+        """Raise the project's epoch, so that no container goes on with former definitions."""
+        retry_lost_races(
+            lambda: self._table.transact([raise_epoch(read_kept(self._table, self._tenant, project))])
+        )
 
     def _remove_own(self, found: Found, item: Item) -> None:
         name = found.place.name

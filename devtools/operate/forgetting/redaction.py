@@ -61,9 +61,16 @@ def in_place(name: str, item: Item, user: str) -> InPlace | None:
     if name == "subscription":
         rows = json.loads(item["rows"])
         after |= {} if renamed(rows, user) == rows else {"rows": dumps(renamed(rows, user)).decode()}
+    if is_default(name, item, user):
+        after["default"] = None
     if name == "delivery" and any(_in_key(one, user) for one in item["row"] or ()):
         after["row"] = None
     return replacing(item, after) if after else None
+
+
+def is_default(name: str, item: Item, user: str) -> bool:
+    """Whether an item of the kind `name` defines a field of users in which new issues have the person."""
+    return name == "attribute" and item["type"] == FieldType.USER and item.get("default") == user
 
 
 def replacing(item: Item, after: Mapping[str, Any]) -> InPlace:

@@ -433,6 +433,9 @@ def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     same("whether there is the issue", True, question.num in loaded.project.issues)
     rows = loaded.oracle.rows(body)
     same("the row number", found["row_number"], rows.index(question.num) if question.num in rows else None)
+    everything = loaded.oracle.rows({**body, "filter": None})
+    ahead = set(everything[: everything.index(question.num)])
+    same("the rows before it", found["before"], len(ahead.intersection(rows)))
     return 1
 
 

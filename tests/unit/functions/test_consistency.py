@@ -79,7 +79,7 @@ def test_a_new_issue_and_a_deleted_one_are_counted_as_they_are(api: Client, inde
     summary = api.post(f"{indexed}/summary", asked, headers={HEADER: f"{created},{deleted}"})
     assert summary.body["summaries"] == [{"field": "3812", "count": 1, "max": "2023-05-01"}]
     place = api.get(f"{indexed}/issues/4/row-number", headers={HEADER: f"{created},{deleted}"})
-    assert place.body == {"row_number": 2, "index": {"lag_ms": None, "pending": 2}}
+    assert place.body == {"row_number": 2, "before": 2, "index": {"lag_ms": None, "pending": 2}}
     parameters = api.get(f"{indexed}/grid", query={"sort": "-num"}, headers={HEADER: f"{created},{deleted}"})
     assert nums(parameters.body) == [4, 3, 1]
 

@@ -117,7 +117,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
     path = f"{worked_example.PATH}/issues/2/row-number"
     without = api.get(path).body
     found = api.get(path, query={"explain": "true"}).body
-    assert without.keys() == {"row_number", "index"}
+    assert without.keys() == {"row_number", "before", "index"}
     assert found["row_number"] == without["row_number"]
     explained = found["explain"]
     assert [node["node"] for node in nodes_of(explained["tree"])] == [

@@ -40,6 +40,7 @@ CHANGES = {
     ),
     "an attribute is deleted": Asked("DELETE", "/attributes/severity"),
     "an attribute is renamed": Asked("PATCH", "/attributes/due", {"name": "Deadline"}),
+    "an attribute gets a default": Asked("PATCH", "/attributes/severity", {"default": "low", "format": None}),
     "an index is switched off": Asked("PATCH", "/attributes/due", {"indexed": False}),
     "an index is switched on": Asked("PATCH", "/attributes/note", {"indexed": True}),
     "an option is renamed": Asked(
@@ -91,6 +92,7 @@ WRITES = (
     Asked("DELETE", "/issues/1", headers={"if-match": '"7"'}),
     Asked("DELETE", "/issues/9"),
     Asked("POST", "/issues/batch", {"operations": [{"update": {"num": 1, "fields": {"severity": "low"}}}]}),
+    Asked("POST", "/issues", {"name": "New"}),
 )
 
 

@@ -107,7 +107,7 @@ def world(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> World:
     news = account.api(tenant="3cc8", user=ANN)
     worked_example.load_news(news)
     for body in (
-        {"id": "who", "name": "Who", "type": "user"},
+        {"id": "who", "name": "Who", "type": "user", "default": ANN},
         {"id": "also", "name": "Also", "type": "user"},
     ):
         ann.made(f"{BRIDGE}/attributes", body)
@@ -119,6 +119,7 @@ def world(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> World:
         ann.made(f"{BRIDGE}/indexes", {"sort": sort})
     made.wait(0)
     ann.made(f"{BRIDGE}/issues", BOTH, headers=KEY)
+    assert ann.get(f"{BRIDGE}/attributes/who").body["default"] == ANN
     others = [{"create": {"name": f"Pier {at}", "fields": _people(at)}} for at in range(24)]
     assert bob.batch("35e9", *others, key="b").status == 200
     made.wait(0)
@@ -219,6 +220,8 @@ def test_a_forgotten_user_appears_nowhere(world: World) -> None:
     assert rows == sorted(
         rows, key=lambda row: (row["updated_by"] != FORMER_USER, row["created_by"], row["num"])
     )
+    assert bob.get(f"{BRIDGE}/attributes/who").body["default"] is None
+    assert bob.made(f"{BRIDGE}/issues", {"name": "New"})["fields"] == {}, "no container keeps the default"
     history = bob.get(f"{BRIDGE}/issues/1/history").body["items"]
     assert [one["version"] for one in history] == [3, 2, 1]
     assert history[0]["fields"]["who"] == {"old": FORMER_USER, "new": None}

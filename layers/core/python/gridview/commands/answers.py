@@ -10,6 +10,7 @@ from gridview.encoding.values import datetime_json
 from gridview.schema import options
 from gridview.schema.catalog import Catalog, Composite, Definition
 from gridview.schema.fields import Field, Option
+from gridview.schema.formats import value_json
 from gridview.schema.items import ProjectItems, to_history
 from gridview.schema.jobs import Progress
 from gridview.support.errors import LimitExceeded, NotFound
@@ -60,6 +61,9 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
         "required": field.required,
         "indexed": field.indexed,
         "search": field.searched,
+        "description": field.description,
+        "format": field.format,
+        "default": None if field.default is None else value_json(field, field.default),
         "build": build_json(items, field, moving=field.moving),
         "position": _position(field, items.catalog["order"]),
         "version": field.version,

@@ -21,8 +21,9 @@ from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, At
 from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema import ids, options, restorable
+from gridview.schema import documents, ids, options, restorable
 from gridview.schema.catalog import INDEXED_BY_DEFAULT, MAX_ATTRIBUTES, Catalog, Composite, Definition
+from gridview.schema.field_formats import format_errors
 from gridview.schema.fields import Deletion, Field, FieldType
 from gridview.schema.generations import Indexes
 from gridview.schema.items import FIRST_VERSION, ProjectItems, raise_epoch, to_catalog, to_field, to_item
@@ -44,6 +45,8 @@ _AT_ONCE = 50
 """The most definitions that one transaction changes."""
 _MOVES = 16
 """The most reorderings of options that may be pending at once."""
+_OF_BUILTINS = frozenset(("indexed", "description", "format"))
+"""The properties of a built-in field that a project can change."""
 _NOT_INDEXED = "requires an index: set indexed to true too"
 
 
@@ -94,6 +97,7 @@ def create_attribute(
             created=now,
             updated=now,
         )
+        field = _with_settings(field, request)
         if indexed:
             complete = Indexes.complete(words=request.search, entries=field.gets_entries)
             field = replace(field, indexes=complete)
@@ -137,10 +141,10 @@ def update_attribute(
         before = find_attribute(catalog, attribute)
         check(expected, before.version, partial(attribute_json, items, before))
         field = before
-        if before.builtin and given - {"indexed"}:
+        if before.builtin and given - _OF_BUILTINS:
             errors = [
                 FieldError(name, "cannot be changed for a built-in field")
-                for name in sorted(given - {"indexed"})
+                for name in sorted(given - _OF_BUILTINS)
             ]
             raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
         if "options" in given:
@@ -153,6 +157,8 @@ def update_attribute(
         if given & {"indexed", "search"}:
             field = replace(field, indexes=_switched(field, request, items.next_epoch))
         field = replace(field, **{name: getattr(request, name) for name in given & {"name", "required"}})
+        field = _with_settings(field, request)
+        _require_default(field)
         order = list(items.catalog["order"])
         if "position" in given:
             order.remove(field.key)
@@ -160,7 +166,7 @@ def update_attribute(
         if field == before and order == items.catalog["order"]:
             return attribute_json(items, field)
         field = _next_version(field)
-        if given & {"name", "options"}:
+        if given & {"name", "options", "description", "default"}:
             others = (one for one in catalog.attributes if one.key != field.key)
             require_room(items, others if field.builtin else [*others, field])
         writes = [_put(items, catalog, field), raise_epoch(items, order=order)]
@@ -342,6 +348,37 @@ def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
         return field.indexes.off(epoch)
     indexes = field.indexes.on(epoch, words=bool(search), entries=field.gets_entries)
     return indexes if search is None else indexes.searched(epoch, words=search)
+
+
+def _with_settings(field: Field, request: AttributeCreate | AttributePatch) -> Field:
+    """Return the field with the description, the format and the default that a request gives. InvalidRequest if its
+    type has no such format or value.
+    """
+    given, settings, errors = request.model_fields_set, dict[str, Any](), list[FieldError]()
+    if "description" in given:
+        settings["description"] = request.description or None
+    if "format" in given:
+        settings["format"] = request.format and request.format.to_json()
+        errors += format_errors(field.type, request.format) if request.format else ()
+    if "default" in given:
+        try:
+            settings["default"] = documents.parse_value(replace(field, required=False), request.default)
+        except ValueError as error:
+            errors.append(FieldError("default", str(error)))
+    if errors:
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
+    return replace(field, **settings)
+
+
+def _require_default(field: Field) -> None:
+    """Raise Conflict if the default of a field is an option that was dropped."""
+    if not field.type.has_options or field.default is None:
+        return
+    chosen = [field.default] if isinstance(field.default, str) else field.default
+    if dropped := [one.value for one in map(field.option, chosen) if one.retired]:
+        raise Conflict(
+            f"The option {dropped[0]!r} is the default of the attribute. Change the default first, or with the options."
+        )
 
 
 def _next_version(field: Field) -> Field:

@@ -17,7 +17,8 @@ from gridview.commands.changes import PATTERN as CHANGE_PATTERN
 from gridview.encoding.values import USER_LIMIT
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_KEYS
-from gridview.schema.fields import FieldType
+from gridview.schema.field_formats import FormatInput
+from gridview.schema.fields import MAX_OPTIONS, FieldType
 from gridview.schema.options import OptionInput, OptionsInput
 from gridview.support.validation import RequestModel, omissible
 
@@ -55,10 +56,33 @@ class ProjectPatch(RequestModel):
 MAX_NAME_LENGTH = 256
 
 
+MAX_DESCRIPTION_LENGTH = 1_000
+
+
 NO_OPTIONS = "only attributes of the types enum and multi_enum have options"
 
 
 NO_WORDS = "only attributes of the type text can be searched for words"
+
+
+_Description = Annotated[str, ModelField(max_length=MAX_DESCRIPTION_LENGTH)]
+
+_Default = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "description": "The value of new issues whose creator omits the field. Null means none. A creator who gives null "
+            "gets an issue without a value.",
+            "anyOf": [
+                {"type": "string"},
+                {"type": "number"},
+                {"type": "boolean"},
+                {"type": "array", "items": {"type": "string"}, "maxItems": MAX_OPTIONS},
+                {"type": "null"},
+            ],
+        }
+    ),
+]
 
 
 class AttributeCreate(RequestModel):
@@ -72,6 +96,9 @@ class AttributeCreate(RequestModel):
     indexed: bool | None = None
     search: bool = False
     position: int | None = ModelField(default=None, ge=0)
+    description: _Description | None = None
+    format: FormatInput | None = None
+    default: _Default = None
 
     @field_validator("options")
     @classmethod
@@ -99,6 +126,9 @@ class AttributePatch(RequestModel):
     indexed: bool = omissible()
     search: bool = omissible()
     position: int = omissible(ge=0)
+    description: _Description | None = omissible()
+    format: FormatInput | None = omissible()
+    default: _Default = omissible()
 
 
 class CompositeKey(RequestModel):

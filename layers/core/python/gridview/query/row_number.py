@@ -11,6 +11,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from pyroaring import BitMap
 
@@ -47,9 +48,10 @@ from gridview.view.shown_versions import Answered
 
 
 def row_number_of(context: ReadContext, num: int, query: RowNumberQuery) -> Answered:
-    """Return `row_number`: how many rows precede an issue in an order; null if it does not match the filter.
+    """Return `before`: how many rows precede an issue in an order, whether it matches the filter or not.
 
-    The issue itself is read strongly consistent, all others as of the index. `explain` on request.
+    `row_number` is the same, and null if the issue does not match. The issue itself is read strongly consistent, all
+    others as of the index. `explain` on request.
 
     Read units: half of one for the issue's block. Under a filter, also for the filter's sets and all blocks before the
     issue's, or after it if these are fewer. Raises NotFound, and the errors of `carried_out`.
@@ -59,7 +61,19 @@ def row_number_of(context: ReadContext, num: int, query: RowNumberQuery) -> Answ
     found, members, shown = carried_out(
         context, plan, lambda: count_rows(plan, catalog), explain=query.explain, operands=query.operands
     )
-    return Answered({"row_number": found, **members}, shown)
+    return Answered({"row_number": found.row_number, "before": found.before, **members}, shown)
+
+
+class Place(NamedTuple):
+    """How many matching rows precede an issue, and whether the issue matches too."""
+
+    before: int
+    matches: bool
+
+    @property
+    def row_number(self) -> int | None:
+        """The number of its row; None: it has none."""
+        return self.before if self.matches else None
 
 
 @dataclass(frozen=True)
@@ -98,8 +112,8 @@ class _Issue:
         )
 
 
-def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
-    """Return how many rows precede the issue; None if it does not match."""
+def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[Place]:
+    """Return how many rows precede the issue."""
     snapshot: Snapshot
     document: Item
     ledger: Ledger
@@ -108,13 +122,14 @@ def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
         ask(plan, ReadIssue(plan.num)),
         ask(plan, ReadLedger(plan.num)),
     )
-    if plan.only is not None and not plan.only.matches(document):
-        return None
+    matches = plan.only is None or plan.only.matches(document)
     known = KnownBuckets(planner.bucket_order(plan.keys, snapshot), snapshot)
     issue = _Issue(plan, catalog, known, Spot(place_of(plan.keys, document), after=False))
     if plan.selection is None:
-        return (yield from _among_all(issue, ledger))
-    return (yield from _among_matching(issue, plan.selection))
+        before = yield from _among_all(issue, ledger)
+    else:
+        before = yield from _among_matching(issue, plan.selection)
+    return Place(before, matches)
 
 
 def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:

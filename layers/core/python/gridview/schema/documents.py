@@ -58,8 +58,10 @@ class _Models(NamedTuple):
 
 
 def parse_create(catalog: Catalog, body: Any) -> Changes:
-    """Return the values of a new issue. InvalidRequest names all errors at once."""
-    return _changes(parse(_models(catalog).create, body))
+    """Return the values of a new issue, with the defaults of omitted fields. InvalidRequest names all errors at once."""
+    changes = _changes(parse(_models(catalog).create, body))
+    defaults = {one.key: one.default for one in catalog.attributes if one.default is not None}
+    return changes._replace(fields={**defaults, **changes.fields})
 
 
 def parse_patch(catalog: Catalog, body: Any) -> Changes:
@@ -344,7 +346,8 @@ def _models(catalog: Catalog) -> _Models:
 
     def slot(field: Field, *, optional: bool) -> Any:
         value = Annotated[Any, PlainValidator(partial(parse_value, field))]
-        return value, ModelField(default=None if optional or not field.required else ..., alias=field.id)
+        may_miss = optional or not field.required or field.default is not None
+        return value, ModelField(default=None if may_miss else ..., alias=field.id)
 
     def fields_model(name: str, *, optional: bool) -> Any:
         slots = {field.key: slot(field, optional=optional) for field in catalog.attributes}

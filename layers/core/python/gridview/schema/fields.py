@@ -138,6 +138,11 @@ class Field:
     created: str = ""
     updated: str = ""
     next_option: int = 1
+    description: str | None = None
+    format: Mapping[str, Any] | None = field(default=None, hash=False)
+    """How a page shows its values, as the API returns it (`field_formats`)."""
+    default: Any = field(default=None, hash=False)
+    """The stored value of new issues whose writer omits the field; None: none."""
     deletion: Deletion | None = None
     """Its deletion, while that can be taken back: nobody sees the attribute, and all that belongs to it is kept."""
     deleted: int = 0

@@ -93,6 +93,9 @@ def to_field(item: Mapping[str, Any]) -> Field:
         created=item["created"],
         updated=item["updated"],
         next_option=item["next_option"],
+        description=item.get("description"),
+        format=item.get("format"),
+        default=item.get("default"),
         deletion=Deletion(*item["deletion"]) if "deletion" in item else None,
         deleted=item.get("deleted", 0),
     )
@@ -148,8 +151,10 @@ def _defined(definition: Definition) -> dict[str, Any]:
         return {"key": definition.key, "keys": [list(part) for part in definition.sort]}
     field = definition
     hidden = {"deletion": list(field.deletion)} if field.deletion else {}
+    optional = {"description": field.description, "format": field.format, "default": field.default}
     return {
         **hidden,
+        **{name: value for name, value in optional.items() if value is not None},
         "id": field.id,
         "key": field.key,
         "name": field.name,
