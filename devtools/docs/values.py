@@ -47,6 +47,7 @@ from gridview.query import (
     relative_operands,
     summary_request,
 )
+from gridview.query import rules as grid_rules
 from gridview.schema import (
     catalog,
     comments,
@@ -135,6 +136,7 @@ def _of_queries() -> dict[str, Value]:
         "operands.units": relative_operands.MAX_UNITS,
         "operands.seconds": relative_operands.MAX_SECONDS,
         "rows": grid_request.MAX_LIMIT,
+        "rules": grid_rules.MAX_RULES,
         "rows.default": grid_request.GridRequest().limit,
         "rows.mb": page.MAX_PAGE_BYTES // 1_000_000,
         "summary.blocks": aggregate_planner.MAX_QUERIES,

@@ -165,6 +165,7 @@ _LOOK: Json = {
     "group_order": {"field": "3fe6", "function": "sum", "direction": "desc"},
     "footers": [{"field": "3fe6", "function": "sum"}],
     "color_by": "state",
+    "rules": [{"filter": _OPEN, "color": "red", "field": None}],
     "row_height": 32,
 }
 _VIEW: Json = {

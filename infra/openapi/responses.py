@@ -337,6 +337,9 @@ class GridRow(AnswerModel):
         description="With `keys`: the sort key of the row. The order of the keys, by bytes or UTF-16 units, is that of the "
         "rows."
     )
+    matches: list[Count] = omissible(
+        description="With `rules`: the places of the rules that the row passes, from 0."
+    )
 
 
 class PlanEstimate(AnswerModel):
@@ -589,9 +592,17 @@ class MissingPart(AnswerModel):
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "group_order", "footers", "color_by"]
+    part: Literal["sort", "filter", "columns", "groups", "group_order", "footers", "color_by", "rules"]
     field: str = omissible(description="The field's id; omitted if the filter is too large to be returned.")
     value: str = omissible(description="The value of an option that was removed.")
+
+
+class SavedRule(AnswerModel):
+    """A color of the rows that a filter matches, or of one cell of them."""
+
+    filter: Any
+    color: Color
+    field: str | None = ModelField(description="The field whose cell has the color; null for the whole row.")
 
 
 class SavedView(_Written):
@@ -613,6 +624,9 @@ class SavedView(_Written):
     )
     footers: list[SavedFooter]
     color_by: str | None = ModelField(description="The field with options that gives the rows their colors.")
+    rules: list[SavedRule] = ModelField(
+        description="The first that matches a row or a cell gives it its color."
+    )
     row_height: Ordinal = ModelField(description="The height of a row, in pixels.")
     missing: list[MissingPart] = ModelField(
         description="The first 100 fields and options of the view that no longer exist."

@@ -37,8 +37,10 @@ from gridview.query import (
     planner,
     predicates,
     relative_operands,
+    rules,
     saved_views,
     summary_request,
+    view_filters,
 )
 from gridview.schema import (
     catalog,
@@ -95,6 +97,7 @@ LIMITS = {
     "columns": f"{grid_request.MAX_COLUMNS}",
     "keys of a sort": f"{catalog.MAX_KEYS}",
     "conditions of a filter, parts of and and or": f"{predicates.MAX_CONDITIONS}",
+    "rules of a grid request or a view": f"{rules.MAX_RULES}, of {predicates.MAX_CONDITIONS} conditions together",
     "levels of a filter": f"{predicates.MAX_DEPTH}",
     "values of in and not_in": f"{operators.MAX_VALUES}",
     "units from today in either direction": f"{relative_operands.MAX_UNITS:,}",
@@ -146,7 +149,7 @@ LIMITS = {
     "numbers of views of a project": f"{ids.MAX_VIEW_NUMBER:,}",
     "a view": kilobytes(views.MAX_VIEW_BYTES),
     "characters of the name of a view": f"{saved_views.MAX_NAME_LENGTH}",
-    "missing parts that a view lists": f"{saved_views.MAX_MISSING}",
+    "missing parts that a view lists": f"{view_filters.MAX_MISSING}",
     "a filter of a view in an answer": megabytes(saved_views.MAX_FILTER_BYTES),
     "issues that one request undoes": f"{undo.MAX_AT_ONCE}",
     "issues in the nums of an undo": f"{requests.MAX_OPERATIONS}",

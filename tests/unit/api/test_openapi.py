@@ -275,7 +275,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("Operation", {"create", "update", "delete"}),
         (
             "GridRequest",
-            {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "keys", "explain"},
+            {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "keys", "rules", "explain"},
         ),
         ("UpdateMatching", {"filter", "rows", "set"}),
         ("DeleteMatching", {"filter", "rows"}),
@@ -292,6 +292,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
             "ViewCreate",
             {
                 *("name", "visibility", "query", "columns", "groups", "group_order", "footers", "color_by"),
+                "rules",
                 "row_height",
             },
         ),

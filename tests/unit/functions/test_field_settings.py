@@ -151,7 +151,8 @@ def test_new_issues_take_a_default_where_their_creator_omits_the_field(
     assert add(api, project, kind, default=default)["default"] == default
     omitted = api.made(f"{project}/issues", {"name": "omitted"})
     assert omitted["fields"] == {"own": default}
-    for nothing in (None, "", []):
+    empty: tuple[Any, ...] = (None, "", [])
+    for nothing in empty:
         none = api.made(f"{project}/issues", {"name": "none", "fields": {"own": nothing}})
         assert none["fields"] == {}, "the creator's null stays none"
     operations = [{"create": {"name": "x"}}, {"create": {"name": "y", "fields": {"own": None}}}]

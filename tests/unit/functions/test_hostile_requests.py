@@ -69,6 +69,7 @@ LOOK: dict[str, Any] = {
     "group_order": {"field": "amount", "function": "sum", "direction": "desc"},
     "footers": [{"field": "amount", "function": "sum"}],
     "color_by": "level",
+    "rules": [{"filter": FILTER, "color": "red", "field": "title"}],
     "row_height": 32,
 }
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
@@ -100,7 +101,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         },
         {"name": "Stars", "type": "number", "format": {"as": "rating", "max": 5}},
         {"name": "Text", "type": "text", "default": "None"},
-        {"name": "Text", "type": "text", "default": ["a"]},
+        {"name": "Tags", "type": "multi_enum", "options": ["a", "b"], "default": ["a", "b"]},
     ],
     "update_attribute": [
         {"name": "Words", "required": False, "indexed": True, "search": True, "position": 1},
@@ -164,9 +165,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "offset": 1,
             "count": True,
             "keys": True,
+            "rules": [FILTER, RECENT],
             "explain": True,
         },
-        {"cursor": None, "filter": None},
+        {"cursor": None, "filter": None, "rules": []},
         {"filter": RECENT},
     ],
     "groups": [
@@ -190,8 +192,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
 }
 """Bodies that are accepted."""
 
-REFUSED_EXAMPLES = {"create_attribute": {5}, "update_attribute": {1, 4, 5, 6}, "create_webhook": {1}}
-"""By operation, the places of examples that are refused: the attribute is a text, a default is none, the view is private."""
+REFUSED_EXAMPLES = {"update_attribute": {1, 4, 5, 6}, "create_webhook": {1}}
+"""By operation, the places of examples that are refused: the attribute is a text, the view is private."""
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},
@@ -224,6 +226,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
         "offset": "1",
         "count": "true",
         "keys": "true",
+        "rules": json.dumps([FILTER]),
         "explain": "true",
     },
     "row_number": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
@@ -399,10 +402,10 @@ def named(place: Place, answer: Answer) -> bool:
         or f"{path}.".startswith(field.removesuffix("\N{HORIZONTAL ELLIPSIS}"))
         or field.startswith(f"{path}.")
         or (around and field.startswith(f"{around}."))
-        or (path, field)
+        or (place[0], field)
         in {
             *(("type", field) for field in ("options", "search", "format.as", "default")),
-            *(("cursor", "offset"), ("view", "events"), ("format.as", "format.currency")),
+            *(("cursor", "offset"), ("view", "events"), ("options", "default")),
         }
         for field in answer.errors
     )

@@ -7,7 +7,7 @@ import pytest
 
 from gridview.commands import pages, views
 from gridview.encoding import keys
-from gridview.query import saved_views
+from gridview.query import saved_views, view_filters
 from gridview.schema.catalog import MAX_ATTRIBUTES
 from gridview.schema.views import MAX_PRIVATE_VIEWS, MAX_SHARED_VIEWS
 from tests.support.cloud import Cloud
@@ -38,6 +38,7 @@ FILTER: dict[str, Any] = {
         {"field": "num", "op": "lt", "value": 1000},
     ]
 }
+OPEN = {"field": "state", "op": "eq", "value": "open"}
 LOOK: dict[str, Any] = {
     "query": {
         "sort": [
@@ -59,6 +60,11 @@ LOOK: dict[str, Any] = {
     "group_order": {"field": "cost", "function": "sum", "direction": "desc"},
     "footers": [{"field": "cost", "function": "sum"}, {"field": "kind", "function": "distinct"}],
     "color_by": "kind",
+    "rules": [
+        {"filter": {"field": "due", "op": "lt", "value": {"today": 0}}, "color": "red", "field": "due"},
+        {"filter": FILTER, "color": "blue", "field": None},
+        {"filter": {"field": "state", "op": "eq", "value": "open"}, "color": "gray", "field": "name"},
+    ],
     "row_height": 56,
 }
 PLAIN: dict[str, Any] = {
@@ -68,6 +74,7 @@ PLAIN: dict[str, Any] = {
     "group_order": None,
     "footers": [],
     "color_by": None,
+    "rules": [],
     "row_height": 32,
 }
 
@@ -188,6 +195,13 @@ def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition
         ({"name": "x", "footers": [{"field": "num", "function": "sum"}] * 2}, {"footers.1.field"}),
         ({"name": "x", "footers": [{"field": "cost", "function": "mode"}]}, {"footers.0.function"}),
         ({"name": "x", "color_by": "cost"}, {"color_by"}),
+        ({"name": "x", "rules": [{"color": "red"}]}, {"rules.0.filter"}),
+        ({"name": "x", "rules": [{"filter": None, "color": "red"}]}, {"rules.0.filter"}),
+        ({"name": "x", "rules": [{"filter": OPEN, "color": "pretty"}]}, {"rules.0.color"}),
+        ({"name": "x", "rules": [{"filter": OPEN, "color": "red", "field": "x"}]}, {"rules.0.field"}),
+        ({"name": "x", "rules": [{"filter": {"and": []}, "color": "red"}]}, {"rules.0.filter.and"}),
+        ({"name": "x", "rules": [{"filter": OPEN, "color": "red"}] * 11}, {"rules"}),
+        ({"name": "x", "rules": [{"filter": {"or": [OPEN] * 6}, "color": "red"}] * 9}, {"rules"}),
         ({"name": "x", "color_by": "tags"}, {"color_by"}),
         ({"name": "x", "color_by": "colour"}, {"color_by"}),
         ({"name": "x", "row_height": 15}, {"row_height"}),
@@ -495,6 +509,7 @@ def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, proje
         "group_order": None,
         "footers": [],
         "color_by": None,
+        "rules": LOOK["rules"][2:],
         "row_height": 56,
     }
     parts = {
@@ -505,6 +520,7 @@ def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, proje
         "group_order": {"cost"},
         "footers": {"cost", "kind"},
         "color_by": {"kind"},
+        "rules": {"kind", "cost", "due", "note"},
     }
     assert sorted((one["part"], one["field"]) for one in view["missing"]) == sorted(
         (part, field) for part, fields in parts.items() for field in fields
@@ -570,14 +586,15 @@ def test_a_filter_that_has_grown_too_large_to_return_is_missing(
     api.made(home, {"name": "x", **LOOK})
     monkeypatch.setattr(saved_views, "MAX_FILTER_BYTES", 100)
     view = api.get(f"{home}/v1").body
-    assert (view["query"]["filter"], view["missing"]) == (None, [{"part": "filter"}])
+    assert (view["query"]["filter"], view["missing"]) == (None, [{"part": "filter"}, {"part": "rules"}])
+    assert view["rules"] == LOOK["rules"][::2], "a rule without its filter would color all rows"
     assert view["query"]["sort"] == LOOK["query"]["sort"]
 
 
 def test_an_answer_lists_a_limited_number_of_missing_parts(
     api: Client, home: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_views, "MAX_MISSING", 3)
+    monkeypatch.setattr(view_filters, "MAX_MISSING", 3)
     api.made(home, {"name": "x", **LOOK})
     for field in ("cost", "due", "kind"):
         assert api.delete(f"{project}/attributes/{field}").status == 204

@@ -7,16 +7,9 @@ from pydantic import Field as ModelField
 from pydantic import ValidationInfo, field_validator
 
 from gridview.live.followed_rows import FollowedRows, followable
-from gridview.query.grid_request import (
-    FilterDocument,
-    ParsedFilter,
-    SortKey,
-    SortKeys,
-    from_parameters,
-    order_keys,
-    parse_with_filter,
-)
+from gridview.query.grid_request import SortKey, SortKeys, from_parameters, order_keys
 from gridview.query.references import Reference
+from gridview.query.request_filters import FilterDocument, ParsedFilter, parse_with_filter
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.support.validation import RequestModel, as_integers

@@ -102,8 +102,8 @@ class Pushes:
         """Send these subscriptions of one project the changes after their cursors.
 
         Complete once the feed ends there, and has passed the journal number `upto`. `answer_by`: send a message
-        even if there are no changes, until this instant whatever the share is, and do not read late copies of the
-        table.
+        even if there are no changes, and do not read late copies of the table. The first message may be sent until this
+        instant, whatever the share is.
 
         For each message a request of the management API and a write unit for each KB of its subscription.
         `read_changes` for each position, and `moves_of` for each position and rows. NotFound: there is no

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Self
 from gridview.encoding import keys, live_keys
 from gridview.encoding.values import datetime_json
 from gridview.live.frozen_views import FrozenView
-from gridview.query.saved_views import MAX_MISSING, field_at
+from gridview.query.view_filters import MAX_MISSING, field_at
 from gridview.schema.catalog import Catalog
 
 EVENTS: Final = ("create", "update", "delete", "restore")

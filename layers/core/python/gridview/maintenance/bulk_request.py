@@ -10,15 +10,10 @@ from pydantic import Field as ModelField
 from pydantic import ValidationInfo, field_validator
 
 from gridview.encoding.consistency import Recent, from_texts, to_texts
-from gridview.query.grid_request import (
-    MAX_OFFSET,
-    FilterDocument,
-    SortKeys,
-    parse_with_filter,
-    resolve_row_number,
-)
+from gridview.query.grid_request import MAX_OFFSET, SortKeys, resolve_row_number
 from gridview.query.predicates import Filter
 from gridview.query.references import Reference
+from gridview.query.request_filters import FilterDocument, parse_with_filter
 from gridview.query.sort_order import RowRange
 from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema import documents

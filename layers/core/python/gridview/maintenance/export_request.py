@@ -8,16 +8,10 @@ from pydantic import Field as ModelField
 from pydantic import ValidationInfo, field_validator
 
 from gridview.encoding.consistency import DELETED, Recent, from_texts, to_texts
-from gridview.query.grid_request import (
-    MAX_COLUMNS,
-    FieldId,
-    FilterDocument,
-    SortKeys,
-    parse_resolved,
-    resolve_row_number,
-)
+from gridview.query.grid_request import MAX_COLUMNS, FieldId, SortKeys, resolve_row_number
 from gridview.query.predicates import Filter
 from gridview.query.references import Reference
+from gridview.query.request_filters import FilterDocument, parse_resolved
 from gridview.query.sort_order import Keys
 from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema.catalog import Catalog

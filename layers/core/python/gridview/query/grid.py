@@ -17,6 +17,7 @@ from gridview.query.page import MAX_PAGE_BYTES, Row, Rows
 from gridview.query.page_steps import read_page
 from gridview.query.plan import GridPage
 from gridview.query.row_keys import row_key
+from gridview.query.rules import matches
 from gridview.query.sort_order import Place, Spot
 from gridview.query.timed_cursors import TimedCursor
 from gridview.schema.catalog import Catalog
@@ -122,7 +123,11 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
         if row.document is None or not row.belongs:
             continue
         row_json = to_json(catalog, row.document, query.columns)
-        encoded = dumps({**row_json, "key": row_key(query.keys, row.place)} if query.with_keys else row_json)
+        if query.with_keys:
+            row_json["key"] = row_key(query.keys, row.place)
+        if query.rules:
+            row_json["matches"] = matches(query.rules, row.document)
+        encoded = dumps(row_json)
         size += len(encoded)
         size_in_all += size_in_response(encoded)
         if shown and (size > MAX_PAGE_BYTES or size_in_all > MAX_RESPONSE_BYTES):

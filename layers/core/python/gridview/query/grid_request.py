@@ -2,18 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Protocol
 
 from pydantic import AfterValidator, ValidationInfo, WithJsonSchema, field_validator
 from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
-from gridview.query import relative_operands
-from gridview.query.predicates import LIMITS, Filter, parse_filter
+from gridview.query.predicates import Filter
 from gridview.query.references import Reference
 from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.query.remedies import define_index, index_field, refused
 from gridview.query.remedies import in_words as in_calls
+from gridview.query.request_filters import (
+    FilterDocument,
+    collecting,
+    parse_resolved,
+    parse_with_filter,
+)
+from gridview.query.rules import MAX_RULES, parse_rules
 from gridview.query.sort_order import Keys, OrderKey
 from gridview.query.timed_cursors import TimedCursor, referred_to
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, Catalog, Part
@@ -56,9 +62,6 @@ class SortKey(RequestModel):
 SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
 """An order in a request."""
 
-FilterDocument = Any
-"""A filter in a request. `parse_with_filter` reads it, because it knows the place of each error in it."""
-
 
 class GridRequest(RequestModel):
     """POST /v1/projects/{project}/grid, every part optional."""
@@ -76,6 +79,13 @@ class GridRequest(RequestModel):
             description="Whether each row has its sort key. The order of the keys is that of the rows."
         ),
     ] = False
+    rules: Annotated[
+        list[FilterDocument],
+        ModelField(
+            max_length=MAX_RULES,
+            description="Filters with 50 conditions together. Each row has in `matches` the places of the filters that it passes.",
+        ),
+    ] = ModelField(default_factory=list)
     explain: bool = False
 
     @field_validator("offset")
@@ -120,6 +130,7 @@ class GridQuery:
     """A checked grid query. `sort`: the requested keys; `keys`: the indexes' keys that give that order, at least one.
 
     `operands`: the relative operands of the filter, which has their values. `cursor`: without its instant, which is `at`.
+    `rules`: what rows are judged by; no cursor is bound to them.
     """
 
     sort: tuple[AskedKey, ...]
@@ -134,6 +145,7 @@ class GridQuery:
     explain: bool
     operands: RelativeOperands = FIXED
     at: str = ""
+    rules: tuple[Filter, ...] = ()
 
     def binding(self, tenant: str, project: str) -> bytes:
         """The data that a cursor of this query is bound to: tenant, project, sort, filter, and the filter's instant."""
@@ -151,8 +163,8 @@ class GridQuery:
 def from_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
     """Return the body that the query parameters of `GET .../grid` represent.
 
-    `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `limit`, `offset`, `cursor`, and the flags
-    `count`, `keys` and `explain`. A value that cannot be read stays text, and the checks of the body refuse it.
+    `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `rules=<JSON>`, `limit`, `offset`, `cursor`,
+    and the flags `count`, `keys` and `explain`. A value that cannot be read stays text, and the checks of the body refuse it.
     """
     body: dict[str, Any] = {**parameters, **as_integers(parameters, "limit", "offset")}
     for name, read in _PARAMETERS.items():
@@ -184,63 +196,12 @@ def _flag(text: str) -> bool | str:
 _PARAMETERS: dict[str, Callable[[str], Any]] = {
     "sort": _sort_parameter,
     "filter": _json_or_text,
+    "rules": _json_or_text,
     "columns": lambda text: text.split(","),
     "count": _flag,
     "keys": _flag,
     "explain": _flag,
 }
-
-
-Request = TypeVar("Request", bound=RequestModel)
-
-
-class ParsedFilter(NamedTuple):
-    """A filter with fixed values only, and the relative operands that it was resolved from.
-
-    `document`: the same as a request has it. None: no filter.
-    """
-
-    only: Filter | None = None
-    operands: RelativeOperands = FIXED
-    document: Any = None
-
-
-def parse_resolved(catalog: Catalog, document: Any, reference: Reference | None) -> ParsedFilter:
-    """Return a filter of a request, resolved for a reference; None refuses relative operands. InvalidRequest."""
-    if document is None:
-        return ParsedFilter()
-    resolved = relative_operands.resolve(catalog, document, reference, LIMITS)
-    errors: Sequence[FieldError] = ()
-    try:
-        found = parse_filter(catalog, resolved.document)
-        if not resolved.errors:
-            return ParsedFilter(found, resolved.operands, resolved.document)
-    except InvalidRequest as error:
-        errors = error.errors
-    raise InvalidRequest("The request is not valid. Fix what `errors` lists.", resolved.further(errors))
-
-
-def parse_with_filter(
-    model: type[Request], catalog: Catalog, body: Any, reference: Reference | None = None
-) -> tuple[Request, ParsedFilter]:
-    """Return a request and its filter, resolved for a reference; without one, relative operands are refused.
-
-    Raises InvalidRequest with all errors of both.
-    """
-    errors: list[FieldError] = []
-    request, found = None, ParsedFilter()
-    try:
-        request = parse(model, body, context=catalog)
-    except InvalidRequest as error:
-        errors += error.errors
-    if isinstance(body, dict):
-        try:
-            found = parse_resolved(catalog, body.get("filter"), reference)
-        except InvalidRequest as error:
-            errors += error.errors
-    if request is None or errors:
-        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
-    return request, found
 
 
 def cursor_of(text: str | None, operands: RelativeOperands) -> tuple[str | None, str]:
@@ -255,7 +216,15 @@ def resolve(catalog: Catalog, body: Any, reference: Reference | None = None) -> 
 
     Raises InvalidRequest, IndexNotReady or QueryTooExpensive.
     """
-    request, found = parse_with_filter(GridRequest, catalog, body, referred_to(body, reference))
+    errors: list[FieldError] = []
+    parts = body if isinstance(body, dict) else {}
+    request = collecting(errors, lambda: parse(GridRequest, body, context=catalog))
+    found = collecting(
+        errors, lambda: parse_resolved(catalog, parts.get("filter"), referred_to(body, reference))
+    )
+    rules = collecting(errors, lambda: parse_rules(catalog, parts.get("rules"), reference))
+    if request is None or found is None or rules is None:
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     cursor, at = cursor_of(request.cursor, found.operands)
     return GridQuery(
         sort=tuple(asked_key(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
@@ -270,6 +239,7 @@ def resolve(catalog: Catalog, body: Any, reference: Reference | None = None) -> 
         explain=request.explain,
         operands=found.operands,
         at=at,
+        rules=tuple(rule.only for rule in rules),
     )
 
 

@@ -19,7 +19,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import TEXT_WIDTH
 from gridview.encoding.values import parse_number
 from gridview.query import periods
-from gridview.query.grid_request import FieldId, FilterDocument, cursor_of, parse_with_filter
+from gridview.query.grid_request import FieldId, cursor_of
 from gridview.query.number_functions import Function, SomeNumbers, listed, value_of
 from gridview.query.number_ranges import NumberRange, NumberRanges, ascend
 from gridview.query.operators import body, identity
@@ -28,6 +28,7 @@ from gridview.query.predicates import NUMBER, Filter
 from gridview.query.references import Reference
 from gridview.query.relative_operands import FIXED, RelativeOperands
 from gridview.query.remedies import refused
+from gridview.query.request_filters import FilterDocument, parse_with_filter
 from gridview.query.timed_cursors import referred_to
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM, Field, FieldType

@@ -124,11 +124,13 @@ def fills_a_page(places: Iterable[Place], documents: Mapping[int, Item]) -> bool
 
 
 def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
-    """The fields of a page's documents to read: all, or only those of the columns and of the checks of the rows."""
+    """The fields of a page's documents to read: all, or only those of the columns, the rules and the checks of the rows."""
     if query.columns is None:
         return None
     columns = (catalog.get(column) for column in sorted(query.columns))
-    return projection([*(field for field in columns if field is not None), *judged(query.keys, query.filter)])
+    shown = [field for field in columns if field is not None]
+    ruling = [field for rule in query.rules for field in rule.fields()]
+    return projection([*shown, *judged(query.keys, query.filter), *ruling])
 
 
 def judged(keys: Keys, only: Filter | None) -> tuple[Field, ...]:

@@ -12,36 +12,26 @@ from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import datetime_json, number_json
-from gridview.query.grid_request import (
-    MAX_COLUMNS,
-    FieldId,
-    FilterDocument,
-    SortKey,
-    SortKeys,
-    asked_key,
-    order_keys,
-    parse_resolved,
-)
+from gridview.query.grid_request import MAX_COLUMNS, FieldId, SortKey, SortKeys, asked_key, order_keys
 from gridview.query.group_filter import exactly
 from gridview.query.group_request import MAX_FIELDS as MAX_GROUP_KEYS
 from gridview.query.group_request import NEVER_RANKED, GroupBy, GroupInput, dimension
 from gridview.query.number_functions import OF_NUMBERS, Function
-from gridview.query.operators import OPERATORS, Operand
 from gridview.query.predicates import NUMBER
 from gridview.query.references import Reference
 from gridview.query.relative_operands import unresolved
+from gridview.query.request_filters import FilterDocument, collecting, parse_resolved
+from gridview.query.rules import MAX_RULES, parse_rules
 from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
+from gridview.query.view_filters import FilterReader, Missing, field_at, keys_of_filter
 from gridview.schema.catalog import Catalog
-from gridview.schema.fields import NUM, Field, FieldType, UnknownOption
-from gridview.schema.formats import value_json
+from gridview.schema.fields import Color, Field, FieldType
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange, Visibility
 from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded, QueryTooExpensive
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_NAME_LENGTH = 256
-MAX_MISSING = 100
-"""The most missing parts of a view that an answer lists."""
 MAX_FILTER_BYTES = 1_000_000
 """Limit of a filter in an answer.
 
@@ -79,10 +69,25 @@ class ViewGroupOrder(RequestModel):
     direction: Literal["asc", "desc"] = "asc"
 
 
+class ViewRule(RequestModel):
+    """Rows that the filter matches have a color: one cell of them, or without `field` the whole row."""
+
+    filter: FilterDocument
+    color: Color
+    field: FieldId | None = None
+
+
 _Name = Annotated[str, ModelField(min_length=1, max_length=MAX_NAME_LENGTH)]
 _Columns = Annotated[list[ViewColumn], ModelField(max_length=MAX_COLUMNS)] | None
 _Groups = Annotated[list[GroupInput], ModelField(max_length=MAX_GROUP_KEYS)]
 _Footers = Annotated[list[ViewFooter], ModelField(max_length=MAX_FOOTERS)]
+_Rules = Annotated[
+    list[ViewRule],
+    ModelField(
+        max_length=MAX_RULES,
+        description="The first that matches a row or a cell gives it its color. The filters have 50 conditions together.",
+    ),
+]
 _Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
 
 _COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
@@ -101,6 +106,7 @@ class ViewCreate(RequestModel):
     group_order: ViewGroupOrder | None = ModelField(default=None, description=_GROUP_ORDER)
     footers: _Footers = ModelField(default_factory=list)
     color_by: FieldId | None = ModelField(default=None, description=_COLOR)
+    rules: _Rules = ModelField(default_factory=list)
     row_height: _Height = 32
 
 
@@ -115,6 +121,7 @@ class ViewPatch(RequestModel):
     group_order: ViewGroupOrder | None = omissible(description=_GROUP_ORDER)
     footers: _Footers = omissible()
     color_by: FieldId | None = omissible(description=_COLOR)
+    rules: _Rules = omissible()
     row_height: _Height = omissible()
 
 
@@ -138,25 +145,31 @@ def _parsed(
     catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, reference: Reference, *, whole: bool
 ) -> ViewChange:
     errors: list[FieldError] = []
-    request, found = None, None
-    try:
-        request = parse(model, body, context=catalog)
-    except InvalidRequest as error:
-        errors += error.errors
-    sent = _filter_sent(body)
-    try:
-        found = parse_resolved(catalog, sent, reference).only
-    except InvalidRequest as error:
-        errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
+    of_query: list[FieldError] = []
+    parts = body if isinstance(body, dict) else {}
+    sent = _filter_sent(parts)
+    request = collecting(errors, lambda: parse(model, body, context=catalog))
+    found = collecting(of_query, lambda: parse_resolved(catalog, sent, reference))
+    errors += (FieldError(f"query.{one.field}", one.message) for one in of_query)
+    rules = collecting(errors, lambda: parse_rules(catalog, parts.get("rules"), reference, "filter"))
     if request is not None:
         given = set(model.model_fields) if whole else request.model_fields_set
         errors += _wrong(catalog, request, given)
-    if request is None or errors:
+    if request is None or found is None or rules is None or errors:
         raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     look = {part: stored(catalog, request) for part, stored in _STORED.items() if part in given}
     if "query" in given:
         look["sort"] = [list(asked_key(catalog, one).part) for one in request.query.sort]
-        look["filter"] = None if found is None else unresolved(found.canonical(), sent)
+        look["filter"] = None if found.only is None else unresolved(found.only.canonical(), sent)
+    if "rules" in given:
+        look["rules"] = [
+            [
+                unresolved(rule.only.canonical(), rule.document),
+                one.color,
+                one.field and _key(catalog, one.field),
+            ]
+            for rule, one in zip(rules, request.rules, strict=True)
+        ]
     return ViewChange(
         request.name if "name" in given else None, request.visibility if "visibility" in given else None, look
     )
@@ -195,8 +208,8 @@ _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
 """Makes the parts of a look from those of a request."""
 
 
-def _filter_sent(body: Any) -> Any:
-    query = body.get("query") if isinstance(body, dict) else None
+def _filter_sent(body: Mapping[str, Any]) -> Any:
+    query = body.get("query")
     return query.get("filter") if isinstance(query, dict) else None
 
 
@@ -271,16 +284,11 @@ def _keys(look: Look) -> Iterator[str]:
     if look["group_order"] is not None and look["group_order"][0] is not None:
         yield look["group_order"][0]
     if look["filter"] is not None:
-        yield from _keys_of_filter(look["filter"])
-
-
-def _keys_of_filter(node: Sequence[Any]) -> Iterator[str]:
-    kind, *parts = node
-    if kind in _JOINS:
-        for part in parts:
-            yield from _keys_of_filter(part)
-    else:
-        yield kind
+        yield from keys_of_filter(look["filter"])
+    for only, _, key in look["rules"]:
+        yield from keys_of_filter(only)
+        if key is not None:
+            yield key
 
 
 # To a client
@@ -296,7 +304,7 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
         "visibility": view.visibility,
         "query": query,
         **reader.rest(view.look),
-        "missing": reader.missing[:MAX_MISSING],
+        "missing": reader.missing,
         "remedies": remedies(catalog, query["sort"]),
         "version": view.version,
         "created": datetime_json(view.created),
@@ -327,18 +335,16 @@ def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
     return []
 
 
-_JOINS = ("and", "or", "not")
-_GONE: Any = object()
-"""Represents an operand of which nothing is left."""
-
-
 class _LookReader:
     """Returns the parts of one look, and notes the missing ones."""
 
     def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
-        self.missing: list[dict[str, Any]] = []
-        self._catalog = catalog
-        self._named = named
+        self._missing = Missing(catalog, named)
+
+    @property
+    def missing(self) -> list[dict[str, Any]]:
+        """The parts that are missing."""
+        return self._missing.parts
 
     def query(self, look: Look) -> dict[str, Any]:
         """The order and the filter."""
@@ -350,11 +356,7 @@ class _LookReader:
             }
             for field, descending, nulls_first in self._living("sort", look["sort"])
         ]
-        filter_json = None if look["filter"] is None else exactly(self._filter(look["filter"]))
-        if filter_json is not None and len(dumps(filter_json)) > MAX_FILTER_BYTES:
-            self._note({"part": "filter"})
-            filter_json = None
-        return {"sort": sort, "filter": filter_json}
+        return {"sort": sort, "filter": _whole_filter(self._missing, "filter", look["filter"])}
 
     def rest(self, look: Look) -> dict[str, Any]:
         """All other parts."""
@@ -383,90 +385,44 @@ class _LookReader:
             "color_by": next(
                 (field.id for (field,) in self._living("color_by", [[color]] if color else [])), None
             ),
+            "rules": self._rules(look["rules"]),
             "row_height": look["row_height"],
         }
+
+    def _rules(self, rules: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+        """The rules of which something is left. One whose filter lost a part would match other rows: it goes."""
+        left = []
+        for only, color, key in rules:
+            missing = self._missing.nothing()
+            found = _whole_filter(missing, "rules", only)
+            field = None if key is None else missing.field("rules", key)
+            if not missing.parts:
+                left.append({"filter": found, "color": color, "field": field and field.id})
+            for part in missing.parts:
+                self._missing.note(part)
+        return left
 
     def _group_order(self, order: Sequence[Any] | None) -> dict[str, Any] | None:
         if order is None:
             return None
         key, function, direction = order
-        field = None if key is None else self._field("group_order", key)
+        field = None if key is None else self._missing.field("group_order", key)
         if key is not None and field is None:
             return None
         return {"field": field and field.id, "function": function, "direction": direction}
 
     def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Those with existing fields, each with its field in the place of its key."""
-        found = [(self._field(part, key), *others) for key, *others in named]
+        found = [(self._missing.field(part, key), *others) for key, *others in named]
         return [one for one in found if one[0] is not None]
 
-    def _field(self, part: str, key: str) -> Field | None:
-        field = field_at(self._catalog, key)
-        if field is None:
-            self._note({"part": part, "field": self._named.get(key, key)})
-        return field
 
-    def _note(self, missing: dict[str, Any]) -> None:
-        if missing not in self.missing and len(self.missing) < MAX_MISSING:
-            self.missing.append(missing)
-
-    def _filter(self, node: Sequence[Any]) -> dict[str, Any] | None:
-        """The filter in the form of a request; None if no part of it is left."""
-        kind, *parts = node
-        if kind == "not":
-            inner = self._filter(parts[0])
-            return inner and {"not": inner}
-        if kind in _JOINS:
-            left = [one for one in map(self._filter, parts) if one is not None]
-            return {kind: left} if left else None
-        return self._condition(kind, *parts)
-
-    def _condition(self, key: str, name: str, operand: Any) -> dict[str, Any] | None:
-        field = self._field("filter", key)
-        if field is None:
-            return None
-        condition: dict[str, Any] = {"field": field.id, "op": name}
-        form = OPERATORS[name].operand
-        if form is Operand.NOTHING:
-            return condition
-        value = self._operand(field, form, operand)
-        return None if value is _GONE else {**condition, "value": value}
-
-    def _operand(self, field: Field, form: Operand, operand: Any) -> Any:
-        if form in (Operand.SEVERAL, Operand.OPTIONS):
-            of_one = self._option if form is Operand.OPTIONS else self._value
-            left = [one for one in (of_one(field, each) for each in operand) if one is not _GONE]
-            return left or _GONE
-        if form is Operand.TWO:
-            both = [self._value(field, one) for one in operand]
-            return _GONE if _GONE in both else both
-        return self._value(field, operand)
-
-    def _value(self, field: Field, value: Any) -> Any:
-        if isinstance(value, dict):
-            return value  # a relative operand
-        if field.type is FieldType.ENUM:
-            return self._option(field, value)
-        if field.type is FieldType.MULTI_ENUM:
-            chosen = [self._option(field, one) for one in value]
-            return _GONE if _GONE in chosen else chosen
-        return value_json(field, value)
-
-    def _option(self, field: Field, option_id: str) -> Any:
-        option = field.option(option_id)
-        if not option.retired:
-            return option.value
-        self._note({"part": "filter", "field": field.id, "value": option.value})
-        return _GONE
-
-
-def field_at(catalog: Catalog, key: str) -> Field | None:
-    """Return the field with this internal id; None if it was deleted. Raises UnknownOption if the catalog is too old."""
-    if key == NUM:
-        return NUMBER
-    if catalog.deleted(key):
+def _whole_filter(missing: Missing, part: str, stored: Sequence[Any] | None) -> Any:
+    """Return a filter of a look in the form of a request; None if there is none, or nothing of it is left."""
+    if stored is None:
         return None
-    try:
-        return catalog.field_of(key)
-    except KeyError:
-        raise UnknownOption("a view names a field that the catalog does not know") from None
+    found = exactly(FilterReader(missing, part).read(stored))
+    if found is not None and len(dumps(found)) > MAX_FILTER_BYTES:
+        missing.note({"part": part})
+        return None
+    return found

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import Field as ModelField
 
-from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
+from gridview.query.grid_request import FieldId
 from gridview.query.number_functions import OF_NUMBERS, Function, SomeNumbers, listed, value_of
 from gridview.query.operators import body, identity
 from gridview.query.predicates import NUMBER, Filter
 from gridview.query.references import Reference
 from gridview.query.relative_operands import FIXED, RelativeOperands
+from gridview.query.request_filters import FilterDocument, parse_with_filter
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType
 from gridview.schema.formats import value_json

@@ -32,6 +32,7 @@ Look = Mapping[str, Any]
 - `group_order`: [field or None, function, direction] or None.
 - `footers`: [[field, function]].
 - `color_by`: field or None.
+- `rules`: [[filter, color, field or None]], their filters in the form of `filter`.
 - `row_height`.
 - `named`: the ids that the fields had in the API when the view was written.
 """
