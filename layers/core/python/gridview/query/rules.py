@@ -41,7 +41,9 @@ def parse_rules(
         try:
             only = parse_resolved(catalog, given, reference).only
         except InvalidRequest as refused:
-            errors += (FieldError(place + one.field.removeprefix("filter"), one.message) for one in refused.errors)
+            errors += (
+                FieldError(place + one.field.removeprefix("filter"), one.message) for one in refused.errors
+            )
         else:
             found += [Rule(only, given)] if only is not None else ()
     if sum(1 for rule in found for _ in rule.only.fields()) > MAX_CONDITIONS:
