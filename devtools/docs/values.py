@@ -35,7 +35,7 @@ from gridview.live import (
     tickets,
     webhook_store,
 )
-from gridview.maintenance import export, export_files, export_links, job_line, job_worker, waiting
+from gridview.maintenance import bulk_edits, export, export_files, export_links, job_line, job_worker, waiting
 from gridview.query import (
     aggregate_planner,
     grid_request,
@@ -137,6 +137,7 @@ def _of_queries() -> dict[str, Value]:
         "operands.seconds": relative_operands.MAX_SECONDS,
         "rows": grid_request.MAX_LIMIT,
         "rules": grid_rules.MAX_RULES,
+        "replace.fields": bulk_edits.MAX_REPLACED_FIELDS,
         "rows.default": grid_request.GridRequest().limit,
         "rows.mb": page.MAX_PAGE_BYTES // 1_000_000,
         "summary.blocks": aggregate_planner.MAX_QUERIES,

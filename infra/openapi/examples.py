@@ -222,6 +222,8 @@ _JOB: Json = {
     "created_by": "ann",
     "ended": None,
     "problem": None,
+    "changed": None,
+    "examples": None,
 }
 _DONE: Json = {**_JOB, "state": "done", "done": 1, "total": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
 

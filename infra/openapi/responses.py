@@ -753,6 +753,15 @@ class CommentPage(AnswerModel):
     next: str | None = ModelField(description="The cursor of the next result page; null at the end.")
 
 
+class PreviewedValue(AnswerModel):
+    """A value of an issue that a job would change."""
+
+    num: Ordinal
+    field: str
+    old: Value | None
+    new: Value | None
+
+
 class BackgroundJob(AnswerModel):
     """A job: work that goes on in the background."""
 
@@ -768,7 +777,9 @@ class BackgroundJob(AnswerModel):
         description="The number of issues or rows of the job; null until they are counted."
     )
     refused: Count = ModelField(description="The number of issues that could not be changed or exported.")
-    change: str = ModelField(description="The change that all writes of the job are part of.")
+    change: str | None = ModelField(
+        description="The change that all writes of the job are part of; null for a job that writes nothing."
+    )
     url: str | None = ModelField(
         description="For a finished export, a link to its file that is valid for five minutes. Only `GET .../jobs/{job}` "
         "returns it."
@@ -777,6 +788,12 @@ class BackgroundJob(AnswerModel):
     created_by: str
     ended: AwareDatetime | None
     problem: Problem | None = ModelField(description="The reason why the job failed.")
+    changed: Count | None = ModelField(
+        description="For a job that writes nothing, the number of issues that would change so far; else null."
+    )
+    examples: list[PreviewedValue] | None = ModelField(
+        description="For a job that writes nothing, up to ten of the new values; else null."
+    )
 
 
 class BackgroundJobPage(AnswerModel):

@@ -87,7 +87,7 @@ describe('the text of a value', () => {
   });
 
   it('is empty for no value', () => {
-    expect([textOf('number', null), formatValue('number', null)]).toEqual(['', '']);
+    expect([textOf('number', null), formatValue({ type: 'number' }, null)]).toEqual(['', '']);
   });
 });
 

@@ -9,6 +9,8 @@ export function field(id: string, type: Field['type'] = 'text', options: readonl
     options: options.map((value) => ({ id: value, value, color: null })),
     required: false,
     indexed: true,
+    description: '',
+    format: null,
     editable: true,
     custom: true,
   };

@@ -23,6 +23,8 @@ const field = (id: string, type: Field['type']): Field => ({
   options: [],
   required: false,
   indexed: true,
+  description: '',
+  format: null,
   editable: true,
   custom: true,
 });

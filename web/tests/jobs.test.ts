@@ -43,6 +43,8 @@ function job(id: string, more: Partial<BackgroundJob> = {}): BackgroundJob {
     done: 0,
     total: 10,
     refused: 0,
+    changed: null,
+    examples: null,
     change: 'c',
     url: null,
     created: '2023-05-01T12:00:00Z',

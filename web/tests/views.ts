@@ -12,6 +12,7 @@ export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
     group_order: null,
     footers: [],
     color_by: null,
+    rules: [],
     row_height: 32,
     missing: [],
     remedies: [],

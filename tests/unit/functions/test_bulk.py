@@ -17,6 +17,7 @@ from tests.support.http import Answer, Client
 
 CHANGE = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
 OPEN = {"field": "state", "op": "eq", "value": "open"}
+REPLACE = {"fields": ["name"], "find": "a", "with": "b"}
 CLOSE = {"filter": OPEN, "set": {"state": "closed"}}
 
 
@@ -109,6 +110,55 @@ def test_matching_issues_are_deleted(api: Client, account: Cloud, indexed: str) 
     assert (done["kind"], done["state"], done["done"], done["total"]) == ("delete", "done", 2, 2)
     assert states(api, indexed) == {2: "closed"}
     assert api.get(f"{indexed}/issues/1").status == 404
+
+
+def test_a_text_is_replaced_and_what_cannot_have_it_is_refused(
+    api: Client, account: Cloud, indexed: str
+) -> None:
+    before = {num: api.get(f"{indexed}/issues/{num}").body["name"] for num in (1, 2, 3)}
+    api.patch(f"{indexed}/issues/3", {"name": "x" * 1000 + before[1]})
+    account.follow()
+    find = before[1][:4]
+    replace = {"fields": ["name"], "find": find.upper(), "with": "[\\1] " * 6}
+    ahead = begun(api, indexed, "update", {"filter": None, "replace": replace, "dry_run": True})
+    preview = ended(account, api, ahead)
+    assert (preview["changed"], preview["refused"], preview["change"]) == (1, 1, None)
+    new = before[1].replace(find, "[\\1] " * 6)
+    assert preview["examples"] == [{"num": 1, "field": "name", "old": before[1], "new": new}]
+    assert api.get(f"{indexed}/issues/1").body["version"] == 1
+    job = begun(api, indexed, "update", {"filter": None, "replace": replace}, x_change_id=CHANGE)
+    done = ended(account, api, job)
+    assert (done["done"], done["refused"], done["total"]) == (2, 1, 3)
+    assert (done["changed"], done["examples"], done["change"]) == (None, None, CHANGE)
+    assert api.get(f"{indexed}/issues/1").body["name"] == new
+    assert api.get(f"{indexed}/issues/2").body["version"] == 1
+    (refused,) = api.get(f"{job}/refused").body["items"]
+    assert (refused["num"], refused["problem"]["errors"][0]["field"]) == (3, "name")
+    account.derive()
+    assert api.post(f"{indexed}/undo", {"change": CHANGE}).status == 200
+    assert api.get(f"{indexed}/issues/1").body["name"] == before[1]
+
+
+def test_a_field_is_copied_into_one_of_another_type(api: Client, account: Cloud, indexed: str) -> None:
+    api.made(f"{indexed}/attributes", {"id": "day", "name": "Day", "type": "text"})
+    days = {num: api.get(f"{indexed}/issues/{num}").body["fields"].get("3812") for num in (1, 2, 3)}
+    assert len(set(days.values())) > 1
+    copy = {"filter": None, "copy": {"from": "3812", "to": "day"}}
+    assert ended(account, api, begun(api, indexed, "update", copy))["state"] == "done"
+    for num, day in days.items():
+        assert api.get(f"{indexed}/issues/{num}").body["fields"].get("day") == day
+    back = {"filter": None, "copy": {"from": "name", "to": "3812"}}
+    done = ended(account, api, begun(api, indexed, "update", back))
+    assert (done["done"], done["refused"]) == (0, 3), "no name is a date"
+
+
+def test_a_dry_run_is_no_write_for_undo_and_history(api: Client, account: Cloud, indexed: str) -> None:
+    ahead = begun(api, indexed, "update", {**CLOSE, "dry_run": True}, x_change_id=CHANGE)
+    assert api.get(ahead).body["changed"] == 0
+    refused = api.post(f"{indexed}/undo", {"change": CHANGE})
+    assert "job" not in refused.body["detail"], "it writes nothing of this change"
+    assert ended(account, api, ahead)["changed"] == 2
+    assert set(states(api, indexed).values()) == {"open", "closed"}
 
 
 def test_rows_of_a_view_and_everything(api: Client, account: Cloud, indexed: str) -> None:
@@ -259,7 +309,42 @@ WRONG: list[tuple[str, Any, set[str]]] = [
             "more",
         },
     ),
+    ("update", {**CLOSE, "copy": {"from": "name", "to": "state"}, "replace": REPLACE}, {"replace", "copy"}),
+    ("update", {"filter": None, "replace": {}}, {"replace.fields", "replace.find", "replace.with"}),
+    ("update", {"filter": None, "replace": None}, {"replace"}),
+    (
+        "update",
+        {"filter": None, "replace": {"fields": [], "find": "", "with": "x" * 1025, "match": "some", "case": 1}},
+        {"replace.fields", "replace.find", "replace.with", "replace.match", "replace.case"},
+    ),
+    (
+        "update",
+        {"filter": None, "replace": {"fields": ["name"], "find": "\ud800", "with": "\udfff"}},
+        {"replace.find", "replace.with"},
+    ),
+    (
+        "update",
+        {"filter": None, "replace": {"fields": ["name", "3812", "created_by", "num"], "find": "a", "with": "b"}},
+        {"replace.fields.1", "replace.fields.2", "replace.fields.3"},
+    ),
+    (
+        "update",
+        {"filter": None, "replace": {"fields": ["name", "name"], "find": "a", "with": "b"}},
+        {"replace.fields"},
+    ),
+    (
+        "update",
+        {"filter": None, "replace": {"fields": ["name", "none"], "find": "a", "with": "b"}},
+        {"replace.fields.1"},
+    ),
+    ("update", {"filter": None, "copy": {"from": "name"}}, {"copy.to"}),
+    ("update", {"filter": None, "copy": {"from": "none", "to": "nothing"}}, {"copy.from", "copy.to"}),
+    ("update", {"filter": None, "copy": {"from": "name", "to": "name"}}, {"copy.to"}),
+    ("update", {"filter": None, "copy": {"from": "name", "to": "created"}}, {"copy.to"}),
+    ("update", {"filter": None, "copy": {"from": "name", "to": "num"}}, {"copy.to"}),
+    ("update", {**CLOSE, "dry_run": "yes"}, {"dry_run"}),
     ("delete", {"filter": None, "set": {"state": "closed"}}, {"set"}),
+    ("delete", {"filter": None, "dry_run": True}, {"dry_run"}),
     ("delete", {"filter": OPEN, "rows": {"from": 0}}, {"rows.to"}),
     ("delete", {"filter": OPEN, "rows": {"from": -1, "to": 10**8}}, {"rows.from", "rows.to"}),
     ("delete", [], {"body"}),

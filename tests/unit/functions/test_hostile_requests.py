@@ -132,7 +132,12 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
-        {"filter": None, "rows": None, "set": {"fields": None}},
+        {"filter": None, "rows": None, "set": {"fields": None}, "dry_run": True},
+        {
+            "filter": None,
+            "replace": {"fields": ["title", "name"], "find": "a", "with": "b", "match": "word", "case": True},
+        },
+        {"filter": None, "copy": {"from": "day", "to": "title"}},
     ],
     "delete_matching": [{"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}}],
     "undo": [{"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3", "by": "ann", "nums": [1], "dry_run": True}],

@@ -101,7 +101,7 @@ def now(table: Table) -> Catalog:
 
 
 def start(table: Table, body: dict[str, Any], actor: Actor = BEN, change: UUID = CHANGE) -> str:
-    kind, parsed = (JobKind.UPDATE, parse_update) if "set" in body else (JobKind.DELETE, parse_delete)
+    kind, parsed = (JobKind.UPDATE, parse_update) if is_edit(body) else (JobKind.DELETE, parse_delete)
     asked = parsed(now(table), body, (), Reference.of(actor.user)).to_stored()
     job: str = jobs.start(table, actor, PROJECT, kind, asked, change)["id"]
     return job
@@ -110,7 +110,15 @@ def start(table: Table, body: dict[str, Any], actor: Actor = BEN, change: UUID =
 CHANGES: dict[str, dict[str, Any]] = {
     "set": {"filter": KIND_A, "set": {"fields": {"kind": "b", "cost": 70}}},
     "delete": {"filter": KIND_A},
+    # There is always another s: no document shows that it has all that it is to have.
+    "replace": {"filter": KIND_A, "replace": {"fields": ["name"], "find": "s", "with": "ss"}},
+    "copy": {"filter": KIND_A, "copy": {"from": "cost", "to": "name"}},
 }
+
+
+def is_edit(body: dict[str, Any]) -> bool:
+    """Whether a job edits issues, and does not delete them."""
+    return body.keys() != {"filter"}
 
 
 @pytest.fixture(params=sorted(CHANGES))
@@ -208,8 +216,10 @@ def killed_copies(
 
 def is_as_wanted(table: Table, body: dict[str, Any], num: int) -> bool:
     found = stored(table, num)
-    if "set" not in body:
+    if not is_edit(body):
         return found is None
+    if "replace" in body and (found is None or found["name"] != f"issssue {num}"):
+        return False
     return found is not None and (found["updated_by"], found.get("change")) == (BEN.user, CHANGE.bytes)
 
 
@@ -266,7 +276,7 @@ def test_edits_of_others_after_a_kill_stay_and_no_issue_is_written_twice(
         assert len(refused(copy, job)) == ended["refused"]
         for num in range(1, ISSUES + 1):
             found = stored(copy, num)
-            if "set" in body and before[num]:
+            if is_edit(body) and before[num]:
                 assert found is not None
                 assert all(
                     found["fields"][_key(name)] == value for name, value in stored_values(last).items()
@@ -278,12 +288,13 @@ def test_edits_of_others_after_a_kill_stay_and_no_issue_is_written_twice(
                 assert num in refused(copy, job)
 
 
+@pytest.mark.parametrize("kind", ["set", "replace", "copy"])
 @pytest.mark.parametrize("fields", [{"cost": 1}, {"bare": 7}])
 def test_the_history_of_an_issue_decides_whether_the_job_has_written_it(
-    table: MemoryTable, time: Passing, fields: dict[str, Any]
+    table: MemoryTable, time: Passing, fields: dict[str, Any], kind: str
 ) -> None:
     """Two edits by others while the worker is dead; the consumer has processed everything."""
-    job, body = start(table, CHANGES["set"]), CHANGES["set"]
+    job, body = start(table, CHANGES[kind]), CHANGES[kind]
     for copy, written in killed_copies(table, time, every=14):
         before = Counter(written)
         for num in range(1, ISSUES + 1):
@@ -358,6 +369,54 @@ def test_a_late_write_of_a_dead_worker_is_known_for_the_job_s_own(
         assert (ended["done"], ended["refused"]) == (ISSUES, 0)
         assert max(written.values(), default=1) == 1
         time.over = began
+
+
+def test_a_replacement_that_never_settles_is_made_once_where_the_user_writes_beside_it(
+    table: MemoryTable, time: Passing
+) -> None:
+    """The user's own writes under the change's id are not the job's: these have its mark."""
+    job, body = start(table, CHANGES["replace"]), CHANGES["replace"]
+    for copy, written in killed_copies(table, time, every=14):
+        before = Counter(written)
+        for num in range(1, ISSUES + 1):
+            if not before[num]:
+                context = WriteContext(copy, now(copy), BEN, CHANGE)
+                issues.update_issue(context, num, {"fields": {"bare": 3}}, None)
+        ended = finish(copy.seen_through(written.around), time, job)
+        assert (ended["done"], ended["refused"]) == (ISSUES, 0)
+        assert written == Counter(range(1, ISSUES + 1))
+        assert all(is_as_wanted(copy, body, num) for num in range(1, ISSUES + 1))
+
+
+@pytest.mark.parametrize("kind", ["set", "replace", "copy"])
+def test_a_dry_run_writes_no_issue_and_counts_each_once_however_its_workers_die(
+    table: MemoryTable, time: Passing, kind: str
+) -> None:
+    asked = {**CHANGES[kind], "dry_run": True}
+    job, before = start(table, asked), stored(table, 1)
+    for copy, written in killed_copies(table, time):
+        ended = finish(copy.seen_through(written.around), time, job)
+        assert (ended["state"], ended["done"], ended["total"]) == ("done", ISSUES, ISSUES)
+        assert (ended["changed"], ended["change"], len(ended["examples"])) == (
+            ISSUES,
+            None,
+            10 if kind == "set" else 8,
+        )
+        assert not written
+        assert stored(copy, 1) == before
+    assert [one["num"] for one in ended["examples"]] == sorted(one["num"] for one in ended["examples"])
+    first = {
+        "set": ("kind", "a", "b"),
+        "replace": ("name", "issue 1", "issssue 1"),
+        "copy": ("name", "issue 1", "1"),
+    }
+    assert tuple(ended["examples"][0][name] for name in ("field", "old", "new")) == first[kind]
+
+
+def test_a_dry_run_counts_no_issue_that_would_stay_as_it_is(table: MemoryTable, time: Passing) -> None:
+    asked = {"filter": None, "set": {"fields": {"bare": 1}}, "dry_run": True}
+    ended = finish(table, time, start(table, asked))
+    assert (ended["done"], ended["changed"]) == (ISSUES + 1, ISSUES // 2)
 
 
 def test_an_issue_that_is_edited_just_before_it_is_written_is_decided_again(

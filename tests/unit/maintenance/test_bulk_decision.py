@@ -8,6 +8,7 @@ from pyroaring import BitMap
 
 from gridview.encoding import keys
 from gridview.maintenance.bulk_decision import BulkRule, Fate
+from gridview.maintenance.bulk_edits import SetValues
 from gridview.maintenance.bulk_place import Begun
 from gridview.schema import documents
 from gridview.schema.documents import Changes
@@ -19,7 +20,8 @@ OTHER = UUID(int=1)
 
 
 def rule(changes: Changes | None) -> BulkRule:
-    return BulkRule(catalog_of(new_table()), None, changes, "ann", CHANGE, BitMap())
+    edit = None if changes is None else SetValues(changes)
+    return BulkRule(catalog_of(new_table()), None, edit, "ann", CHANGE, BitMap(), "job")
 
 
 def document(version: int, name: str, user: str, change: UUID, **more: Any) -> Any:

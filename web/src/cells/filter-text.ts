@@ -28,7 +28,7 @@ export function filterText(filter: Filter, fields: readonly Field[], timezone = 
 /** A value of a condition as a person reads it. */
 export function givenText(given: Given, type: FieldType, op: Operator, timezone = ownTimezone()): string {
   if (typeof given !== 'string') return relativeText(given, timezone, { isInstant: type === 'datetime' && op !== 'lt' && op !== 'gte' });
-  return type === 'text' ? words.filter.quoted(given) : formatValue(type, given);
+  return type === 'text' ? words.filter.quoted(given) : formatValue({ type }, given);
 }
 
 function valueText(value: unknown, type: FieldType, op: Operator, timezone: string): string {
@@ -39,7 +39,7 @@ function valueText(value: unknown, type: FieldType, op: Operator, timezone: stri
 }
 
 function oneText(value: unknown, type: FieldType, op: Operator, timezone: string): string {
-  if (typeof value === 'boolean') return formatValue(type, value);
+  if (typeof value === 'boolean') return formatValue({ type }, value);
   if (isExact(value)) return formatNumber(value);
   const given = typeof value === 'string' ? value : relativeIn(value);
   return given === null ? formatJson(value) : givenText(given, type, op, timezone);

@@ -1,8 +1,9 @@
 /** Values as people read them, in their own locale. Pure. */
 import type { Exact } from '../api/json';
-import type { FieldType } from '../api/types';
+import type { Field } from '../fields/fields';
 import type { CellValue, NumberRange } from '../fields/values';
 import { words } from '../words';
+import { formattedNumber, type FieldFormat } from './field-format';
 
 const numbers = new Intl.NumberFormat();
 const digits = new Intl.NumberFormat(undefined, { useGrouping: false });
@@ -59,15 +60,27 @@ export function formatAverage(value: Exact): string {
   return averages.format(String(value) as `${number}`);
 }
 
-export function formatDate(value: string): string {
+const dates = {
+  short: new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeZone: 'UTC' }),
+  long: new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }),
+};
+const datetimes = {
+  short: new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' }),
+  long: new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'medium' }),
+};
+
+/** A date; in the format `iso` as the API has it. */
+export function formatDate(value: string, format: FieldFormat | null = null): string {
   const day = new Date(`${value}T00:00:00Z`);
-  return Number.isNaN(day.getTime()) ? value : date.format(day);
+  if (Number.isNaN(day.getTime()) || format?.as === 'iso') return value;
+  return (format?.as === 'short' || format?.as === 'long' ? dates[format.as] : date).format(day);
 }
 
-/** A point in time, in the reader's own time zone. */
-export function formatDatetime(value: string): string {
+/** A point in time, in the reader's own time zone; in the format `iso` as the API has it. */
+export function formatDatetime(value: string, format: FieldFormat | null = null): string {
   const instant = new Date(value);
-  return Number.isNaN(instant.getTime()) ? value : datetime.format(instant);
+  if (Number.isNaN(instant.getTime()) || format?.as === 'iso') return value;
+  return (format?.as === 'short' || format?.as === 'long' ? datetimes[format.as] : datetime).format(instant);
 }
 
 const month = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' });
@@ -78,14 +91,17 @@ export function formatPeriod(unit: 'day' | 'month' | 'year', value: string): str
   return unit === 'day' ? formatDate(value) : month.format(new Date(`${value}-01T00:00:00Z`));
 }
 
+/** The parts of a field that decide how its values are written. */
+export type Formatted = Pick<Field, 'type'> & Partial<Pick<Field, 'format'>>;
+
 /** A value as a person reads it; empty for no value. */
-export function formatValue(type: FieldType, value: CellValue): string {
+export function formatValue({ type, format = null }: Formatted, value: CellValue): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? words.cell.yes : words.cell.no;
   if (isList(value)) return value.join(', ');
-  if (type === 'number' && typeof value !== 'string') return formatNumber(value);
-  if (type === 'date') return formatDate(String(value));
-  if (type === 'datetime') return formatDatetime(String(value));
+  if (type === 'number' && typeof value !== 'string') return (format && formattedNumber(format, value)) ?? formatNumber(value);
+  if (type === 'date') return formatDate(String(value), format);
+  if (type === 'datetime') return formatDatetime(String(value), format);
   return String(value);
 }
 

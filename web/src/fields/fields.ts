@@ -1,5 +1,6 @@
 /** The fields of a project: the built-in fields and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
+import type { FieldFormat } from '../cells/field-format';
 import { caseFolded } from './case-fold';
 
 export type Option = Readonly<NonNullable<Attribute['options']>[number]>;
@@ -12,6 +13,10 @@ export interface Field {
   readonly options: readonly Option[];
   readonly required: boolean;
   readonly indexed: boolean;
+  /** What it is for; empty for nothing said. */
+  readonly description: string;
+  /** How its values are shown; null for the usual way of its type. */
+  readonly format: FieldFormat | null;
   /** Whether a value may be typed: the server sets the number, the times and the writers of an issue. */
   readonly editable: boolean;
   /** Whether the field is an attribute of the project, whose values are in `fields` of an issue. */
@@ -30,6 +35,8 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
     options: [],
     required: true,
     indexed: true,
+    description: '',
+    format: null,
     editable: false,
     custom: false,
     ...more,
@@ -54,6 +61,8 @@ function fieldOf(attribute: Attribute): Field {
     options: attribute.options ?? [],
     required: attribute.required,
     indexed: attribute.indexed,
+    description: attribute.description ?? '',
+    format: attribute.format,
     editable: true,
     custom: true,
   };

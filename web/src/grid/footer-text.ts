@@ -1,6 +1,5 @@
 /** Draws the summary below a column. */
-import { isExact } from '../api/json';
-import { formatAverage, formatValue } from '../cells/format';
+import { formatFigure } from './figures';
 import type { Field } from '../fields/fields';
 import type { Summary } from '../project/summaries';
 import { reasonOf } from '../ui/refusal';
@@ -23,6 +22,5 @@ function textOf(field: Field, fn: SummaryFunction, summary: Summary | undefined)
   if (!summary || summary.kind === 'loading') return '…';
   if (summary.kind === 'failed') return words.summary.refused;
   if (summary.value === null) return words.cell.empty;
-  if (fn === 'avg' && isExact(summary.value)) return formatAverage(summary.value);
-  return formatValue(fn === 'min' || fn === 'max' ? field.type : 'number', summary.value);
+  return formatFigure(field, fn, summary.value);
 }

@@ -7,9 +7,8 @@ import type { Group } from '../rows/layout';
 import { icon } from '../ui/icons';
 import type { GroupKey } from '../view/view';
 import { words } from '../words';
-import { formatAverage, formatValue } from '../cells/format';
+import { formatFigure } from './figures';
 import { isRange } from '../fields/values';
-import { isExact } from '../api/json';
 import { pill } from '../cells/show';
 import { labelOf } from './group-label';
 
@@ -43,8 +42,7 @@ export function showGroup(element: HTMLElement, group: Group, { fields, unit, on
     part('group-count', words.count(group.count)),
     ...group.figures.flatMap(({ field: id, fn, value: figure }) => {
       const of = fields.find((one) => one.id === id);
-      const text = fn === 'avg' && isExact(figure) ? formatAverage(figure) : formatValue('number', figure);
-      return of && figure !== null ? [part('group-figure', words.groups.figure(fn, of.name, text))] : [];
+      return of && figure !== null ? [part('group-figure', words.groups.figure(fn, of.name, formatFigure(of, fn, figure)))] : [];
     }),
   );
 }

@@ -8,5 +8,5 @@ import { words } from '../words';
 export function labelOf(value: GroupValue, field: Field, unit: GroupKey['unit']): string {
   if (value === null) return words.groups.empty;
   if (isRange(value)) return formatRange(value);
-  return unit ? formatPeriod(unit, String(value)) : formatValue(field.type, value);
+  return unit ? formatPeriod(unit, String(value)) : formatValue(field, value);
 }

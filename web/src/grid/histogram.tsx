@@ -25,7 +25,7 @@ export function HistogramBars({ field, state, onChoose }: HistogramProps) {
   }
   const { bars, key, least, greatest } = state;
   const most = Math.max(...bars.map((bar) => bar?.count ?? 0));
-  const range = [least, greatest].map((value) => formatValue(field.type, value));
+  const range = [least, greatest].map((value) => formatValue(field, value));
   return (
     <div class="histogram">
       <div class="bars" onKeyDown={walkAcross} onMouseLeave={() => setPointed(null)}>

@@ -123,6 +123,7 @@ export class Jobs {
   /** Revert all writes of a job's change. Returns the outcome; null if another job does it, or if it was refused. */
   async undo({ change, created_by: by }: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<UndoAnswer | null> {
     let answer: UndoAnswer | null = null;
+    if (change === null) return answer; // it wrote nothing
     this.undone.value = '';
     await this.taking(async () => {
       const body = await requestUndo(this.api, this.project, { change, by });

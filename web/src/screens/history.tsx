@@ -148,7 +148,7 @@ function Edits({ model, change }: { readonly model: ProjectModel; readonly chang
   return (
     <dl>
       {edits.map(({ field, edit }) => {
-        const text = (value: CellValue) => (value === null ? words.cell.empty : formatValue(field.type, value));
+        const text = (value: CellValue) => (value === null ? words.cell.empty : formatValue(field, value));
         return (
           <div key={field.id}>
             <dt>{field.name}</dt>

@@ -1,5 +1,6 @@
 /** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { linkOf } from '../cells/field-format';
 import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
@@ -34,12 +35,13 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
     setEditing(false);
     actions.commit(row, field, typed);
   };
+  const address = typeof value === 'string' ? linkOf(field.format, value) : null;
   const shown = <ShownValue id={`${id}-value`} field={field} value={value} />;
   return (
     <div class={mark ? `is-${mark.kind}` : ''}>
       <dt id={`${id}-name`}>
         <Icon name={field.type} />
-        {field.name}
+        <span title={field.description || undefined}>{field.name}</span>
       </dt>
       <dd>
         {editing && (
@@ -59,6 +61,11 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
           >
             {shown}
           </button>
+        )}
+        {!editing && address && (
+          <a class="issue-link" href={address} target="_blank" rel="noopener noreferrer">
+            {words.issue.follow}
+          </a>
         )}
         {note && (
           <p class="bad" role="alert">

@@ -36,7 +36,7 @@ export function Conflict({ model }: { readonly model: ProjectModel }) {
   const [num = '', id = ''] = key.split('/');
   const field = model.field(id);
   const choose = (take: 'yours' | 'theirs') => void model.editor.resolve(Number(num), id, take);
-  const shown = (value: typeof yours) => (value === null ? words.cell.empty : formatValue(field?.type ?? 'text', value));
+  const shown = (value: typeof yours) => (value === null ? words.cell.empty : formatValue(field ?? { type: 'text' }, value));
   return (
     <Dialog title={words.conflict.title} unasked onClose={() => choose('theirs')}>
       <p>{words.conflict.detail(field?.name ?? id, by)}</p>

@@ -14,7 +14,7 @@ export function ShownValue({ id, field, value }: { readonly id: string; readonly
   useLayoutEffect(() => {
     if (!place.current) return;
     if (value === null && field.type !== 'bool') place.current.textContent = words.cell.empty;
-    else showValue(place.current, field, value);
+    else showValue(place.current, field, value, { links: false }); // it may be in a button
   }, [field, value]);
   return <span id={id} ref={place} class={value === null ? 'soft' : `value-${field.type}`} />;
 }

@@ -42,7 +42,7 @@ export class ColumnHeader implements IHeaderComp {
     const name = document.createElement('span');
     name.className = 'head-name';
     name.textContent = field.name;
-    name.title = field.name;
+    name.title = field.description ? `${field.name}\n${field.description}` : field.name;
     this.menu.setAttribute('aria-label', words.header.menu(field.name));
     // The library knows of no sort, and takes the attribute away as soon as this returns.
     queueMicrotask(() => this.head.setAttribute('aria-sort', sort ? (sort.direction === 'asc' ? 'ascending' : 'descending') : 'none'));

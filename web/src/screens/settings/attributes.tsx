@@ -1,5 +1,6 @@
 /** The fields of a project: add, rename, reorder, index, delete. */
 import { useState } from 'preact/hooks';
+import type { FieldFormat } from '../../cells/field-format';
 import type { Attribute, DeletedAttribute, FieldType } from '../../api/types';
 import type { Definitions } from '../../project/definitions';
 import type { Deleted } from '../../project/deleted';
@@ -11,6 +12,7 @@ import { DeletedSection } from '../deleted-section';
 import { BuildProgress } from './build-progress';
 import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
+import { DefaultEditor, FormatEditor, type Default } from './field-format';
 import { OptionsEditor, type OptionInput } from './options-editor';
 import { seen, useDraft } from './use-draft';
 
@@ -45,12 +47,24 @@ interface Defined {
   readonly indexed: boolean;
   readonly search?: boolean;
   readonly options?: readonly OptionInput[];
+  readonly description: string;
+  readonly format: FieldFormat | null;
+  readonly default: Default;
 }
 
 const PARTS: Readonly<Record<keyof Defined, string>> = words.settings.parts;
 
-function definedBy({ name, type, required, indexed, search, options }: Attribute): Defined {
-  return { name, required, indexed, ...(type === 'text' ? { search } : {}), ...(options ? { options } : {}) };
+function definedBy({ name, type, required, indexed, search, options, description, format, default: value }: Attribute): Defined {
+  return {
+    name,
+    required,
+    indexed,
+    ...(type === 'text' ? { search } : {}),
+    ...(options ? { options } : {}),
+    description: description ?? '',
+    format,
+    default: value,
+  };
 }
 
 interface RowProps {
@@ -63,11 +77,20 @@ interface RowProps {
 function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
   const { id, type, build } = attribute;
   const draft = useDraft(attribute.version, definedBy(attribute));
-  const { name, required, indexed, search, options } = draft.value;
+  const { name, required, indexed, search, options, description, format } = draft.value;
   const address = (project: string) => ({ project, attribute: id });
   const save = () =>
     definitions.change(async (api, project) => {
-      const body = { name, required, indexed, ...(search === undefined ? {} : { search }), ...(options ? { options: [...options] } : {}) };
+      const body = {
+        name,
+        required,
+        indexed,
+        ...(search === undefined ? {} : { search }),
+        ...(options ? { options: [...options] } : {}),
+        description,
+        format,
+        default: draft.value.default,
+      };
       await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body, headers: draft.seen });
       draft.taken();
     });
@@ -102,6 +125,12 @@ function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
             {words.settings.name}
             <input required value={name} onInput={(event) => draft.put({ name: event.currentTarget.value })} />
           </label>
+          <label>
+            {words.settings.description}
+            <textarea rows={2} maxLength={1000} value={description} onInput={(event) => draft.put({ description: event.currentTarget.value })} />
+          </label>
+          <FormatEditor type={type} format={format} onChange={(next) => draft.put({ format: next })} />
+          <DefaultEditor type={type} options={options ?? []} value={draft.value.default} onChange={(next) => draft.put({ default: next })} />
           <Check label={words.settings.required} checked={required} onChange={(on) => draft.put({ required: on })} />
           <Check label={words.settings.indexed} checked={indexed} onChange={(on) => draft.put({ indexed: on })} />
           {search !== undefined && <Check label={words.settings.search} checked={search} onChange={(on) => draft.put({ search: on })} />}

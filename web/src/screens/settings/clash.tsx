@@ -1,5 +1,8 @@
 /** Someone else changed the same part of a definition meanwhile: both values, and the choice between them. */
 import { words } from '../../words';
+import { isExact } from '../../api/json';
+import type { FieldFormat } from '../../cells/field-format';
+import type { Default } from './field-format';
 import type { OptionInput } from './options-editor';
 
 interface ClashProps {
@@ -35,8 +38,10 @@ export function Clash({ parts, onYours, onTheirs }: ClashProps) {
 }
 
 /** A part of a definition, as text. */
-export function textOf(part: string | boolean | readonly OptionInput[] | undefined): string {
-  if (typeof part === 'string') return part;
+export function textOf(part: Default | FieldFormat | readonly (OptionInput | string)[] | undefined): string {
+  if (part === null || part === undefined) return words.settings.noDefault;
   if (typeof part === 'boolean') return part ? words.cell.yes : words.cell.no;
-  return (part ?? []).map(({ value }) => value).join(', ');
+  if (Array.isArray(part)) return part.map((one: OptionInput | string) => (typeof one === 'string' ? one : one.value)).join(', ');
+  if (typeof part !== 'object' || isExact(part)) return String(part);
+  return Object.entries(part).flatMap(([name, value]) => (value === undefined ? [] : [name === 'as' ? String(value) : `${name} ${String(value)}`])).join(', ');
 }

@@ -19,6 +19,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import datetime_json
 from gridview.schema import ids
 from gridview.schema.jobs import Hint
+from gridview.schema.previews import EMPTY
 from gridview.schema.user_jobs import (
     KEPT_DAYS,
     MOST_EXPORTS_OF_PROJECT,
@@ -74,6 +75,7 @@ def start(
         change=change.bytes,
         created=clock.now(),
         expires=clock.expiry(KEPT_DAYS),
+        preview=EMPTY if asked.get("dry_run") else None,
     )
     for _ in range(_ATTEMPTS):
         line = _line(table, actor.tenant)
@@ -159,7 +161,7 @@ def require_over(table: Table, tenant: str, project: str, change: UUID, user: st
     line = _line(table, tenant) or JobLine()
     of_user = [(partition, one.id) for one in line.open if (one.project, one.user) == (project, user)]
     found = table.batch_get(of_user, consistent=True).items
-    if any(one["change"] == change.bytes for one in found.values()):
+    if any(one["change"] == change.bytes and one["preview"] is None for one in found.values()):
         raise still_open()
 
 
@@ -194,12 +196,14 @@ def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
         "done": job.done,
         "total": job.total,
         "refused": job.refused,
-        "change": str(UUID(bytes=job.change)),
+        "change": None if job.preview is not None else str(UUID(bytes=job.change)),
         "url": url,
         "created": datetime_json(job.created),
         "created_by": job.user,
         "ended": datetime_json(job.ended) if job.ended else None,
         "problem": job.problem,
+        "changed": None if job.preview is None else job.preview.changed,
+        "examples": None if job.preview is None else list(job.preview.examples),
     }
 
 

@@ -70,7 +70,7 @@ class WrittenChange:
             if one[keys.TTL_ATTRIBUTE] > now
         }
         of_change = jobs.all_of_change(table, tenant, project, change)
-        writing = [job for job in of_change if job.kind is not JobKind.EXPORT]
+        writing = [job for job in of_change if job.kind is not JobKind.EXPORT and job.preview is None]
         for job in writing:
             if job.state.final and job.done:
                 noted[job.user] = max(noted.get(job.user, 0.0), clock.instant(job.ended))

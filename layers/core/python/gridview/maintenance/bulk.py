@@ -31,7 +31,7 @@ from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
 from gridview.maintenance.bulk_decision import BulkRule, BulkVerdict, Fate, open_again, unsure
-from gridview.maintenance.bulk_place import Again, Begun
+from gridview.maintenance.bulk_place import Again, Begun, BulkPlace
 from gridview.maintenance.bulk_request import BulkOrder
 from gridview.maintenance.job_line import HeldJob
 from gridview.maintenance.numbered_turn import AT_ONCE, NumberedTurn, Outcome
@@ -41,6 +41,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document
 from gridview.schema.epoch import EpochCheck
+from gridview.schema.previews import EMPTY
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -101,6 +102,9 @@ class _BulkTurn(NumberedTurn):
         catalog = self._catalogs.current(self._table, *self._project)
         rule = self._rule(catalog, taken.chunk.undecided)
         verdicts = self._decided(rule, taken.issues)
+        if self._order.dry_run:
+            self._preview(catalog, taken.place, verdicts)
+            return 0.0
         writes = [one for one in verdicts if one.writes]
         wait = self._refused_by_rate(len(writes))
         if wait or not self._begins(taken.place, (one.begun for one in verdicts)):
@@ -111,15 +115,28 @@ class _BulkTurn(NumberedTurn):
         )
         return 0.0
 
+    def _preview(self, catalog: Catalog, place: BulkPlace, verdicts: Sequence[BulkVerdict]) -> None:
+        """Count the issues of a batch that would change. Place and counts are saved together, so a killed worker's batch
+        counts once.
+        """
+        held = self._held
+        preview = held.job.preview or EMPTY
+        for one in verdicts:
+            if one.writes and one.found is not None and one.write is not None:
+                preview = preview.with_change(catalog, one.found, one.write)
+        held.note(replace(held.job, at=place.beginning(()).to_item(), preview=preview))
+        self._end_batch(_outcome(verdicts, {}))
+
     def _rule(self, catalog: Catalog, undecided: BitMap) -> BulkRule:
         job, order = self._held.job, self._order
         return BulkRule(
             catalog,
             order.filter_in(catalog),
-            order.changes_in(catalog),
+            order.edit_in(catalog),
             job.user,
             UUID(bytes=job.change),
             undecided,
+            job.id,
         )
 
     def _decided(self, rule: BulkRule, taken: Iterable[Again]) -> list[BulkVerdict]:

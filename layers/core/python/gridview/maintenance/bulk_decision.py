@@ -8,11 +8,12 @@ from uuid import UUID
 
 from pyroaring import BitMap
 
+from gridview.maintenance.bulk_edits import Edit
 from gridview.maintenance.bulk_place import Again, Begun
 from gridview.query.predicates import Filter
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
-from gridview.schema.documents import Changes, Document
+from gridview.schema.documents import Document
 from gridview.schema.fields import UnknownOption
 from gridview.schema.trash import living
 from gridview.support.errors import Conflict, NotFound, RequestError
@@ -58,18 +59,19 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BulkRule:
-    """A bulk change under the present definitions: matching issues are to have these values, or are deleted
-    (None).
+    """A bulk change under the present definitions: matching issues are edited, or deleted (None).
 
+    `mark` is in the documents that the job writes, if a document does not show that it has all that it is to have.
     `undecided`: issues of which it was not known whether they match when the numbers were frozen.
     """
 
     catalog: Catalog
     only: Filter | None
-    changes: Changes | None
+    edit: Edit | None
     user: str
     change: UUID
     undecided: BitMap
+    mark: str
 
     def verdict(self, issue: Again, found: Document | None, now: str) -> BulkVerdict:
         """Return the decision about an issue, by its present document (None: there is none)."""
@@ -98,18 +100,21 @@ class BulkRule:
             raise Conflict("The issue was changed, and no longer matches the filter.")
         if issue.tries >= TRIES:
             raise Conflict("Other requests keep changing the issue.")
-        if self.changes is None:
+        if self.edit is None:
             return BulkVerdict(issue, found)
-        after = self._changed(found, self.changes, now)
+        after = self._changed(found, self.edit, now)
         return (
             BulkVerdict(issue, found, done=True) if after is None else BulkVerdict(issue, found, write=after)
         )
 
-    def _changed(self, found: Document, changes: Changes, now: str) -> Document | None:
+    def _changed(self, found: Document, edit: Edit, now: str) -> Document | None:
         """Return the next version of a document; None if it has all that it is to have."""
         bare = {name: value for name, value in found.items() if name != "mark"}
+        changes = edit.changes(bare)
         after = documents.merged(self.catalog, bare, changes, user=self.user, now=now, change=self.change)
-        return None if after is bare else after
+        if after is bare:
+            return None
+        return after if edit.settles else {**after, "mark": self.mark}
 
     def fate(self, begun: Begun, found: Document | None) -> Fate:
         """Return the fate of an issue that was to be written over the version noted, by its present document.
@@ -117,7 +122,7 @@ class BulkRule:
         A purged issue has no document any more; it had been deleted before.
         """
         if found is None:
-            return Fate.WRITTEN if self.changes is None else Fate.GONE
+            return Fate.WRITTEN if self.edit is None else Fate.GONE
         version = found["version"]
         if version == begun.version:
             return Fate.OPEN
@@ -137,18 +142,18 @@ class BulkRule:
         """
         if found.get("change") != self.change.bytes or found["updated_by"] != self.user:
             return False
-        return (
-            living(found) is None
-            if self.changes is None
-            else living(found) is not None and self._has_all(found)
-        )
+        if self.edit is None:
+            return living(found) is None
+        if not self.edit.settles:
+            return bool(found.get("mark") == self.mark)
+        return living(found) is not None and self._has_all(found)
 
     def _has_all(self, found: Document) -> bool:
         """Return whether an issue has all that it is to have."""
-        if self.changes is None:
+        if self.edit is None or not self.edit.settles:
             return False
         try:
-            return self._changed(found, self.changes, found["updated"]) is None
+            return self._changed(found, self.edit, found["updated"]) is None
         except RequestError:
             return False
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from gridview.dynamodb.expressions import ABSENT, Condition, Write, put, revision_is
 from gridview.encoding import keys
+from gridview.schema.previews import Preview
 
 MOST_OF_USER = 10
 """Open jobs of a user, in all projects together."""
@@ -68,6 +69,7 @@ class UserJob:
     - `at`: the progress of the work, as its kind notes it.
     - `problem`: the problem document of a job that failed.
     - `failures`: how many turns in succession ended in an internal error.
+    - `preview`: what a job that writes nothing has found; None: it writes.
 
     Every write raises `revision`.
     """
@@ -87,6 +89,7 @@ class UserJob:
     problem: Mapping[str, Any] | None = None
     failures: int = 0
     revision: int = 0
+    preview: Preview | None = None
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
         """Encode as the stored item."""
@@ -106,6 +109,7 @@ class UserJob:
             "problem": None if self.problem is None else dict(self.problem),
             "failures": self.failures,
             "revision": self.revision,
+            "preview": self.preview and self.preview.to_item(),
             keys.TTL_ATTRIBUTE: self.expires,
         }
 
@@ -128,6 +132,7 @@ class UserJob:
             problem=item["problem"],
             failures=item["failures"],
             revision=item["revision"],
+            preview=item["preview"] and Preview.from_item(item["preview"]),
         )
 
     def is_over(self, state: JobState, now: str, problem: Mapping[str, Any] | None = None) -> Self:
