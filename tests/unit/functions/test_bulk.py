@@ -113,8 +113,10 @@ def test_matching_issues_are_deleted(api: Client, account: Cloud, indexed: str) 
 
 
 def test_a_text_is_replaced_and_what_cannot_have_it_is_refused(
-    api: Client, account: Cloud, indexed: str
+    api: Client, account: Cloud, bridge: str
 ) -> None:
+    indexed = bridge
+    account.follow()
     before = {num: api.get(f"{indexed}/issues/{num}").body["name"] for num in (1, 2, 3)}
     api.patch(f"{indexed}/issues/3", {"name": "x" * 1000 + before[1]})
     account.follow()
@@ -134,7 +136,7 @@ def test_a_text_is_replaced_and_what_cannot_have_it_is_refused(
     assert api.get(f"{indexed}/issues/2").body["version"] == 1
     (refused,) = api.get(f"{job}/refused").body["items"]
     assert (refused["num"], refused["problem"]["errors"][0]["field"]) == (3, "name")
-    account.derive()
+    account.follow()
     assert api.post(f"{indexed}/undo", {"change": CHANGE}).status == 200
     assert api.get(f"{indexed}/issues/1").body["name"] == before[1]
 

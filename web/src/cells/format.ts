@@ -1,9 +1,9 @@
 /** Values as people read them, in their own locale. Pure. */
 import type { Exact } from '../api/json';
 import type { Field } from '../fields/fields';
+import { formattedNumber, type FieldFormat } from '../fields/format';
 import type { CellValue, NumberRange } from '../fields/values';
 import { words } from '../words';
-import { formattedNumber, type FieldFormat } from './field-format';
 
 const numbers = new Intl.NumberFormat();
 const digits = new Intl.NumberFormat(undefined, { useGrouping: false });

@@ -1,9 +1,9 @@
 /** Draws the value of a cell. Plain DOM: the grid draws hundreds of cells in a frame. */
 import type { Field } from '../fields/fields';
+import { linkOf, starsOf } from '../fields/format';
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
 import { colorOf } from './colors';
-import { linkOf, starsOf } from './field-format';
 import { formatValue, isList } from './format';
 
 /** Put a value of a field into an element, in the place of what was there. `links`: texts that lead elsewhere do. */

@@ -1,6 +1,6 @@
 /** The fields of a project: the built-in fields and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
-import type { FieldFormat } from '../cells/field-format';
+import type { FieldFormat } from './format';
 import { caseFolded } from './case-fold';
 
 export type Option = Readonly<NonNullable<Attribute['options']>[number]>;

@@ -1,9 +1,9 @@
 /** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { linkOf } from '../cells/field-format';
 import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
+import { linkOf } from '../fields/format';
 import { valueOf, type Row } from '../fields/values';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';

@@ -1,6 +1,6 @@
 /** The fields of a project: add, rename, reorder, index, delete. */
 import { useState } from 'preact/hooks';
-import type { FieldFormat } from '../../cells/field-format';
+import type { FieldFormat } from '../../fields/format';
 import type { Attribute, DeletedAttribute, FieldType } from '../../api/types';
 import type { Definitions } from '../../project/definitions';
 import type { Deleted } from '../../project/deleted';

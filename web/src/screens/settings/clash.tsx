@@ -1,7 +1,7 @@
 /** Someone else changed the same part of a definition meanwhile: both values, and the choice between them. */
 import { words } from '../../words';
 import { isExact } from '../../api/json';
-import type { FieldFormat } from '../../cells/field-format';
+import type { FieldFormat } from '../../fields/format';
 import type { Default } from './field-format';
 import type { OptionInput } from './options-editor';
 

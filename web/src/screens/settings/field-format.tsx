@@ -1,5 +1,5 @@
 /** The parts of a field's form that change no value: how the values are shown, and what new issues get. */
-import type { FieldFormat } from '../../cells/field-format';
+import type { FieldFormat } from '../../fields/format';
 import type { Attribute, FieldType } from '../../api/types';
 import { words } from '../../words';
 import type { OptionInput } from './options-editor';
@@ -35,9 +35,12 @@ export function FormatEditor({ type, format, onChange }: FormatEditorProps) {
   const settings = (format && formats[format.as]) ?? [];
   const put = (change: { readonly [name in Setting]?: FieldFormat[name] | undefined }) => format && onChange(sorted({ ...format, ...change }));
   const choose = (name: FormatName | undefined) => {
-    if (!name) return onChange(null);
-    const kept = (formats[name] ?? []).flatMap((setting) => (format?.[setting] === undefined ? [] : [[setting, format[setting]]]));
-    onChange(sorted({ ...(name === 'currency' ? { currency: 'EUR' } : {}), ...Object.fromEntries(kept), as: name }));
+    if (!name) {
+      onChange(null);
+      return;
+    }
+    const kept: Partial<FieldFormat> = Object.fromEntries((formats[name] ?? []).map((setting) => [setting, format?.[setting]]));
+    onChange(sorted({ ...kept, ...(name === 'currency' ? { currency: format?.currency ?? 'EUR' } : {}), as: name }));
   };
   return (
     <fieldset class="format-editor">

@@ -10,6 +10,8 @@ from gridview.schema.formats import value_json
 
 MAX_EXAMPLES: Final = 10
 
+SET_BY_EACH_WRITE: Final = frozenset(("updated", "updated_by"))
+
 
 class Preview(NamedTuple):
     """`changed`: issues that would change. `examples`: the first new values, in the form of the API."""
@@ -20,12 +22,11 @@ class Preview(NamedTuple):
     def with_change(self, catalog: Catalog, before: Document, after: Document) -> Self:
         """Return the preview with one more issue that would change. UnknownOption."""
         examples = [*self.examples]
-        was, now = documents.values_of(before), documents.values_of(after)
-        for key in {**was, **now}:
-            old, new = was.get(key), now.get(key)
-            if len(examples) >= MAX_EXAMPLES or documents.same_value(old, new):
+        for field in (*catalog.builtins, *catalog.attributes):
+            old, new = field.value_in(before), field.value_in(after)
+            is_edit = field.key not in SET_BY_EACH_WRITE and not documents.same_value(old, new)
+            if len(examples) >= MAX_EXAMPLES or not is_edit:
                 continue
-            field = catalog.field_of(key)
             examples.append(
                 {
                     "num": before["num"],

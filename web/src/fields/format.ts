@@ -9,35 +9,32 @@ export const STARS = 5;
 
 /** A number as its format writes it; null where the format has no form for it, so that the number itself is shown. */
 export function formattedNumber(format: FieldFormat, value: Exact): string | null {
-  const { decimals, thousands } = format;
+  return FORMS[format.as]?.(format, value) ?? null;
+}
+
+/** How numbers are written, by the name of the format. */
+const FORMS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, value: Exact) => string | null>>> = {
+  plain: (format, value) => {
+    const { decimals, thousands, unit } = format;
+    if (decimals === undefined && thousands === undefined && !unit) return null;
+    const shown = written(format, value, { maximumFractionDigits: 20 });
+    return unit ? `${shown} ${unit}` : shown;
+  },
+  currency: (format, value) => written(format, value, { style: 'currency', currency: format.currency ?? 'XXX' }),
+  percent: (format, value) => written(format, value, { style: 'percent', maximumFractionDigits: 20 }),
+  progress: (format, value) => written(format, value, { style: 'percent', maximumFractionDigits: 0 }),
+  rating: (format, value) => {
+    const stars = starsOf(format, value);
+    return stars && '★'.repeat(stars.on) + '☆'.repeat(stars.of - stars.on);
+  },
+  duration: (_, value) => durationOf(Number(value)),
+};
+
+function written({ decimals, thousands }: FieldFormat, value: Exact, options: Intl.NumberFormatOptions): string {
   const digits = decimals === undefined ? {} : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const grouped = thousands === undefined ? {} : { useGrouping: thousands };
   // Intl takes decimals of any length as text.
-  const text = String(value) as `${number}`;
-  switch (format.as) {
-    case 'plain': {
-      if (decimals === undefined && thousands === undefined && !format.unit) return null;
-      const most = decimals === undefined ? { maximumFractionDigits: 20 } : {};
-      const shown = new Intl.NumberFormat(undefined, { ...most, ...digits, ...grouped }).format(text);
-      return format.unit ? `${shown} ${format.unit}` : shown;
-    }
-    case 'currency':
-      return new Intl.NumberFormat(undefined, { style: 'currency', currency: format.currency ?? 'XXX', ...digits, ...grouped }).format(text);
-    case 'percent':
-      return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 20, ...digits, ...grouped }).format(text);
-    case 'progress': {
-      const most = decimals === undefined ? { maximumFractionDigits: 0 } : {};
-      return new Intl.NumberFormat(undefined, { style: 'percent', ...most, ...digits }).format(text);
-    }
-    case 'rating': {
-      const stars = starsOf(format, value);
-      return stars === null ? null : '★'.repeat(stars.on) + '☆'.repeat(stars.of - stars.on);
-    }
-    case 'duration':
-      return durationOf(Number(text));
-    default:
-      return null;
-  }
+  return new Intl.NumberFormat(undefined, { ...options, ...digits, ...grouped }).format(String(value) as `${number}`);
 }
 
 /** The stars of a rating; null for a number that is none. */
@@ -61,16 +58,11 @@ const MAIL = /^[^\s@<>"]+@[^\s@<>"]+$/;
 
 /** The address that a text leads to; null where it is none, or one that could run code. */
 export function linkOf(format: FieldFormat | null, text: string): string | null {
-  switch (format?.as) {
-    case 'url':
-      return webAddress(text.trim());
-    case 'email':
-      return MAIL.test(text.trim()) ? `mailto:${encodeURIComponent(text.trim()).replace('%40', '@')}` : null;
-    case 'phone':
-      return PHONE.test(text.trim()) ? `tel:${text.replace(/[^+0-9]/g, '')}` : null;
-    default:
-      return null;
-  }
+  const given = text.trim();
+  if (format?.as === 'url') return webAddress(given);
+  if (format?.as === 'email') return MAIL.test(given) ? `mailto:${encodeURIComponent(given).replace('%40', '@')}` : null;
+  if (format?.as === 'phone') return PHONE.test(given) ? `tel:${given.replace(/[^+0-9]/g, '')}` : null;
+  return null;
 }
 
 function webAddress(text: string): string | null {

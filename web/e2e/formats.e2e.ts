@@ -1,0 +1,68 @@
+import { describe, expect } from 'vitest';
+import { ProjectPage } from './project-page';
+import { makeProject, valuesOf } from './projects';
+import { test } from './test';
+
+describe('the format of a field', () => {
+  test('is chosen in the settings, and cells, footers and the panel show it', async ({ visit, api }) => {
+    const id = await makeProject(api, {
+      name: 'Formats',
+      fields: [
+        { id: 'price', name: 'Price', type: 'number' },
+        { id: 'done', name: 'Done', type: 'number', format: { as: 'progress' } },
+        { id: 'stars', name: 'Stars', type: 'number', format: { as: 'rating', max: 3 } },
+        { id: 'site', name: 'Site', type: 'text', format: { as: 'url' }, description: 'Where the part is described' },
+        { id: 'liked', name: 'Liked', type: 'bool', format: { as: 'star' } },
+      ],
+      issues: [
+        { name: 'Beam', fields: { price: '1234.5', done: 0.25, stars: 2, site: 'https://example.org/beam', liked: true } },
+        { name: 'Bolt', fields: { price: 1, site: 'javascript:alert(1)' } },
+      ],
+    });
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id);
+    await project.more('Project settings');
+    const settings = page.getByRole('dialog', { name: 'Settings of Formats' });
+    await settings.locator('summary', { hasText: 'Price' }).click();
+    const form = settings.locator('form', { has: page.getByLabel('Shown as') }).filter({ visible: true });
+    await form.getByLabel('Description').fill('Without taxes');
+    await form.getByLabel('Shown as').selectOption('Amount of money');
+    await form.getByLabel('Currency').fill('usd');
+    await form.getByLabel('Digits after the point').fill('2');
+    await form.getByLabel('Value of new issues').fill('9.5');
+    await form.getByRole('button', { name: 'Save' }).click();
+    const saved = () => api.call('GET', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'price' } });
+    await expect.poll(async () => (await saved()).body.format).toEqual({ as: 'currency', currency: 'USD', decimals: 2 });
+    // The page has its answer a moment later.
+    await expect.poll(() => settings.locator('[data-unsaved]').count()).toBe(0);
+    if (process.env['GRIDVIEW_PICTURES']) await page.screenshot({ path: '/tmp/formats-settings.png' });
+    await page.keyboard.press('Escape');
+    await settings.waitFor({ state: 'hidden' });
+    const text = async (row: number, column: string) => (await project.cell(row, column)).innerText();
+    await expect.poll(() => text(0, 'Price')).toBe('$1,234.50');
+    expect(await project.head('Price').locator('[title*="Without taxes"]').count()).toBe(1);
+    expect(await text(0, 'Done')).toBe('25%');
+    await (await project.cell(0, 'Stars')).getByRole('img', { name: '2 of 3 stars' }).waitFor();
+    await (await project.cell(0, 'Liked')).getByRole('img', { name: 'Yes' }).waitFor();
+
+    if (process.env['GRIDVIEW_PICTURES']) await page.screenshot({ path: '/tmp/formats-grid.png' });
+
+    // A link leads elsewhere, and nothing that could run code is one.
+    const link = (await project.cell(0, 'Site')).getByRole('link');
+    expect(await link.getAttribute('href')).toBe('https://example.org/beam');
+    expect(await link.getAttribute('rel')).toContain('noopener');
+    expect(await (await project.cell(1, 'Site')).getByRole('link').count()).toBe(0);
+
+    // Editing shows the number itself.
+    await (await project.cell(0, 'Price')).dblclick();
+    await expect.poll(() => page.locator('textarea:focus, input:focus').inputValue()).toBe('1234.5');
+    await page.keyboard.press('Escape');
+
+    // A new row has the default.
+    await page.getByRole('button', { name: 'New row' }).click();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ price: 9.5 });
+    await expect.poll(() => text(2, 'Price')).toBe('$9.50');
+  });
+});
