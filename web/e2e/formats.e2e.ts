@@ -11,7 +11,7 @@ describe('the format of a field', () => {
         { id: 'price', name: 'Price', type: 'number' },
         { id: 'done', name: 'Done', type: 'number', format: { as: 'progress' } },
         { id: 'stars', name: 'Stars', type: 'number', format: { as: 'rating', max: 3 } },
-        { id: 'site', name: 'Site', type: 'text', format: { as: 'url' }, description: 'Where the part is described' },
+        { id: 'site', name: 'Site', type: 'text', format: { as: 'url' }, description: 'A page about the part' },
         { id: 'liked', name: 'Liked', type: 'bool', format: { as: 'star' } },
       ],
       issues: [

@@ -393,6 +393,12 @@ describe('issues', () => {
     expect(names(issues)).toEqual(['1 n1', '3 n3', '2 n2']);
   }, 10_000);
 
+  it('that are created again get no default where they had no value', async () => {
+    const issues = new Issues(2);
+    const [kept] = await readKept(issues.api, 'p', [2], ['note', 'name']);
+    expect(kept?.body).toMatchObject({ fields: { note: null } });
+  });
+
   it('that all left the trash are not restored: the undo writes nothing and is no change', async () => {
     const issues = new Issues(2);
     issues.purged.add(2);

@@ -11,6 +11,7 @@ export function field(id: string, type: Field['type'] = 'text', options: readonl
     indexed: true,
     description: '',
     format: null,
+    default: null,
     editable: true,
     custom: true,
   };

@@ -25,6 +25,7 @@ const field = (id: string, type: Field['type']): Field => ({
   indexed: true,
   description: '',
   format: null,
+  default: null,
   editable: true,
   custom: true,
 });

@@ -316,7 +316,10 @@ WRONG: list[tuple[str, Any, set[str]]] = [
     ("update", {"filter": None, "replace": None}, {"replace"}),
     (
         "update",
-        {"filter": None, "replace": {"fields": [], "find": "", "with": "x" * 1025, "match": "some", "case": 1}},
+        {
+            "filter": None,
+            "replace": {"fields": [], "find": "", "with": "x" * 1025, "match": "some", "case": 1},
+        },
         {"replace.fields", "replace.find", "replace.with", "replace.match", "replace.case"},
     ),
     (
@@ -326,7 +329,10 @@ WRONG: list[tuple[str, Any, set[str]]] = [
     ),
     (
         "update",
-        {"filter": None, "replace": {"fields": ["name", "3812", "created_by", "num"], "find": "a", "with": "b"}},
+        {
+            "filter": None,
+            "replace": {"fields": ["name", "3812", "created_by", "num"], "find": "a", "with": "b"},
+        },
         {"replace.fields.1", "replace.fields.2", "replace.fields.3"},
     ),
     (

@@ -16,9 +16,8 @@ NOTE = Field("note", "a1", "Note", FieldType.TEXT)
 OPTIONS = (Option("o1", "low", "a"), Option("o2", "High", "b"), Option("o3", "gone", "c", retired=True))
 
 
-def of(kind: FieldType, **more: Any) -> Field:
-    options = {"options": OPTIONS} if kind.has_options else {}
-    return Field("to", "a2", "To", kind, **options, **more)
+def of(kind: FieldType, *, required: bool = False) -> Field:
+    return Field("to", "a2", "To", kind, OPTIONS if kind.has_options else (), required)
 
 
 def replaced(value: str, find: str, text: str, match: str = "part", *, case: bool = False) -> Any:

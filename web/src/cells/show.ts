@@ -32,7 +32,7 @@ function formatted(field: Field, value: Exclude<CellValue, null | boolean | read
   return element;
 }
 
-/** A link that tells the other page nothing about this one. */
+/** A link to a page that learns nothing about this one. */
 export function link(address: string, text: string): HTMLAnchorElement {
   const element = document.createElement('a');
   element.href = address;

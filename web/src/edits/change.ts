@@ -61,9 +61,10 @@ export function renumbered(change: Change, numbers: ReadonlyMap<number, number>)
   return { ...change, edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
 }
 
-/** The values to create an issue again, as it is now. */
-export function keptOf({ num, version, name, state, fields }: GridRow): Kept {
-  return { num, version, body: { name, state, fields } };
+/** The values to create an issue again, as it is now. It gets no default in the fields of these ids. */
+export function keptOf({ num, version, name, state, fields }: GridRow, withDefaults: readonly string[]): Kept {
+  const empty = Object.fromEntries(withDefaults.map((id) => [id, null]));
+  return { num, version, body: { name, state, fields: { ...empty, ...fields } } };
 }
 
 export function patchOf(edits: readonly Pick<CellEdit, 'field' | 'after'>[], fields: readonly Field[]): Patch {

@@ -49,9 +49,14 @@ const MAX_VALUES = 200;
 
 /**
  * The values to create issues again. A new or large issue may be missing in a page, and is then read by itself.
- * Missing issues are left out.
+ * Missing issues are left out. `withDefaults`: the ids of fields that give new issues a value.
  */
-export async function readKept(api: Api, project: string, nums: readonly number[]): Promise<readonly Kept[]> {
+export async function readKept(
+  api: Api,
+  project: string,
+  nums: readonly number[],
+  withDefaults: readonly string[] = [],
+): Promise<readonly Kept[]> {
   const found = new Map<number, Kept>();
   for (let start = 0; start < nums.length; start += MAX_VALUES) {
     const some = nums.slice(start, start + MAX_VALUES);
@@ -59,10 +64,10 @@ export async function readKept(api: Api, project: string, nums: readonly number[
       path: { project },
       body: { filter: { field: 'num', op: 'in', value: some }, limit: MAX_VALUES },
     });
-    for (const row of body.rows) found.set(row.num, keptOf(row));
+    for (const row of body.rows) found.set(row.num, keptOf(row, withDefaults));
     for (const num of some) {
       const issue = found.has(num) ? null : await readIssue(api, project, num).catch(noneIfAbsent);
-      if (issue) found.set(num, keptOf(issue));
+      if (issue) found.set(num, keptOf(issue, withDefaults));
     }
   }
   return nums.flatMap((num) => found.get(num) ?? []);

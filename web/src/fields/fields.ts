@@ -1,5 +1,6 @@
 /** The fields of a project: the built-in fields and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
+import type { CellValue } from './values';
 import type { FieldFormat } from './format';
 import { caseFolded } from './case-fold';
 
@@ -17,6 +18,8 @@ export interface Field {
   readonly description: string;
   /** How its values are shown; null for the usual way of its type. */
   readonly format: FieldFormat | null;
+  /** The value of new issues whose writer enters none; null for none. */
+  readonly default: CellValue;
   /** Whether a value may be typed: the server sets the number, the times and the writers of an issue. */
   readonly editable: boolean;
   /** Whether the field is an attribute of the project, whose values are in `fields` of an issue. */
@@ -37,6 +40,7 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
     indexed: true,
     description: '',
     format: null,
+    default: null,
     editable: false,
     custom: false,
     ...more,
@@ -63,6 +67,7 @@ function fieldOf(attribute: Attribute): Field {
     indexed: attribute.indexed,
     description: attribute.description ?? '',
     format: attribute.format,
+    default: attribute.default,
     editable: true,
     custom: true,
   };

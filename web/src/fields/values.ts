@@ -26,7 +26,7 @@ export interface Row {
   readonly values: Readonly<Record<string, CellValue>>;
 }
 
-/** An issue of the API. The page asks for no rules, so a row has no places of those that it passes. */
+/** An issue of the API. The page asks for no rules, so a row has no places of rules. */
 export function rowOf({ num, version, fields, ...builtIn }: Omit<GridRow, 'matches'>): Row {
   return { num, version, values: { ...builtIn, ...fields, num } };
 }

@@ -155,7 +155,8 @@ export class Actions {
     const title = rows.length === 1 ? words.actions.deleteOne(String(valueOf(first, 'name') ?? first.num)) : words.actions.deleteMany(rows.length);
     if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
     try {
-      const deleted = await readKept(this.model.api, this.model.project.id, rows.map(({ num }) => num));
+      const withDefaults = this.model.fields.flatMap((field) => (field.default === null ? [] : [field.id]));
+      const deleted = await readKept(this.model.api, this.model.project.id, rows.map(({ num }) => num), withDefaults);
       this.report(await this.model.editor.apply({ deleted }));
     } catch (error) {
       this.outcome.value = error instanceof Error ? error.message : String(error);

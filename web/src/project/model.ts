@@ -293,7 +293,11 @@ export class ProjectModel {
   /** Show issues that were just created, at the end. */
   private add(issues: readonly Kept[]): void {
     const state = this.project.states[0]?.value ?? '';
-    const rows = issues.map(({ num, version, body }) => rowOf({ state, fields: {}, ...body, num, version }));
+    const defaults = Object.fromEntries(this.fields.flatMap((field) => (field.default === null ? [] : [[field.id, field.default]])));
+    const rows = issues.map(({ num, version, body }) => {
+      const row = rowOf({ state, fields: {}, ...body, num, version });
+      return { ...row, values: { ...defaults, ...row.values } };
+    });
     this.added = [...this.added, ...rows];
     const run = this.addedRun();
     this.relayout();
@@ -558,7 +562,8 @@ export class ProjectModel {
  * an index is built.
  */
 function definitionsOf({ name, states, attributes = [] }: Project): string {
-  const fields = attributes.map(({ id, name: called, type, options, required, indexed }) => [id, called, type, options, required, indexed]);
+  const fields = attributes.map(({ id, name: called, type, options, required, indexed, description, format, default: value }) =>
+    [id, called, type, options, required, indexed, description, format, value]);
   return JSON.stringify([name, states, fields]);
 }
 

@@ -118,7 +118,7 @@ function namesOf(formats: object): readonly FormatName[] {
   return Object.keys(formats) as FormatName[];
 }
 
-/** The format with its settings in the order in which the API returns them, and without those that are not set. */
+/** The format with its settings in the order in which the API returns them, and without settings that are not set. */
 function sorted({ as, ...settings }: { readonly as: FormatName } & { readonly [name in Setting]?: FieldFormat[name] | undefined }): FieldFormat {
   const set = Object.entries(settings).filter(([, value]) => value !== undefined);
   return { as, ...Object.fromEntries(set.sort(([one], [other]) => (one < other ? -1 : 1))) };
