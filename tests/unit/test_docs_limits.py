@@ -26,7 +26,7 @@ from gridview.live import (
     tickets,
     webhook_store,
 )
-from gridview.maintenance import bulk_request, export, export_files, export_links
+from gridview.maintenance import bulk_edits, bulk_request, export, export_files, export_links
 from gridview.query import (
     aggregate_planner,
     grid_request,
@@ -51,6 +51,7 @@ from gridview.schema import (
     history,
     ids,
     options,
+    previews,
     remembered,
     restorable,
     trash,
@@ -154,6 +155,10 @@ LIMITS = {
     "issues that one request undoes": f"{undo.MAX_AT_ONCE}",
     "issues in the nums of an undo": f"{requests.MAX_OPERATIONS}",
     "rows of a bulk change": f"{bulk_request.MAX_ROWS:,}",
+    "fields and characters of a text that a bulk change replaces": (
+        f"{bulk_edits.MAX_REPLACED_FIELDS} and {bulk_edits.MAX_FIND_LENGTH}"
+    ),
+    "examples of a dry run": f"{previews.MAX_EXAMPLES}",
     "open jobs of a user": f"{user_jobs.MOST_OF_USER}, of which {user_jobs.MOST_EXPORTS_OF_USER} exports",
     "open jobs of a project": f"{user_jobs.MOST_OF_PROJECT}, of which {user_jobs.MOST_EXPORTS_OF_PROJECT} exports",
     "open jobs of a tenant": f"{user_jobs.MOST_OF_TENANT}",

@@ -30,7 +30,7 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
-from gridview.maintenance.bulk_decision import BulkRule, BulkVerdict, Fate, open_again, unsure
+from gridview.maintenance.bulk_decision import BulkRule, BulkVerdict, Fate, open_again, previewed, unsure
 from gridview.maintenance.bulk_place import Again, Begun, BulkPlace
 from gridview.maintenance.bulk_request import BulkOrder
 from gridview.maintenance.job_line import HeldJob
@@ -123,7 +123,7 @@ class _BulkTurn(NumberedTurn):
         preview = held.job.preview or EMPTY
         for one in verdicts:
             if one.writes and one.found is not None and one.write is not None:
-                preview = preview.with_change(catalog, one.found, one.write)
+                preview = previewed(preview, catalog, one.found, one.write)
         held.note(replace(held.job, at=place.beginning(()).to_item(), preview=preview))
         self._end_batch(_outcome(verdicts, {}))
 

@@ -15,11 +15,16 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
 from gridview.schema.fields import UnknownOption
+from gridview.schema.formats import value_json
+from gridview.schema.previews import MAX_EXAMPLES, Preview
 from gridview.schema.trash import living
 from gridview.support.errors import Conflict, NotFound, RequestError
 
 TRIES = 8
 """How often an issue is decided again because others keep changing it."""
+
+
+_SET_BY_EACH_WRITE = frozenset(("updated", "updated_by"))
 
 
 class BulkVerdict(NamedTuple):
@@ -156,6 +161,22 @@ class BulkRule:
             return self._changed(found, self.edit, found["updated"]) is None
         except RequestError:
             return False
+
+
+def previewed(preview: Preview, catalog: Catalog, before: Document, after: Document) -> Preview:
+    """Return a preview with one more issue that would change. UnknownOption."""
+    examples = [*preview.examples]
+    for field in (*catalog.builtins, *catalog.attributes):
+        old, new = field.value_in(before), field.value_in(after)
+        is_edit = field.key not in _SET_BY_EACH_WRITE and not documents.same_value(old, new)
+        if len(examples) >= MAX_EXAMPLES or not is_edit:
+            continue
+        shown = {
+            name: None if one is None else value_json(field, one)
+            for name, one in (("old", old), ("new", new))
+        }
+        examples.append({"num": before["num"], "field": field.id, **shown})
+    return Preview(preview.changed + 1, tuple(examples))
 
 
 def open_again(begun: Begun, found: Document | None, tries: int) -> Again:

@@ -27,7 +27,7 @@ WRITABLE: Final = frozenset(("name", "state"))
 
 Match = Literal["part", "word", "whole"]
 
-_Text = Annotated[str, AfterValidator(parse_text)]
+_GivenText = Annotated[str, AfterValidator(parse_text)]
 
 
 def _all_different(names: list[str]) -> list[str]:
@@ -42,8 +42,8 @@ class ReplaceInput(RequestModel):
     fields: Annotated[list[FieldId], AfterValidator(_all_different)] = ModelField(
         min_length=1, max_length=MAX_REPLACED_FIELDS
     )
-    find: _Text = ModelField(min_length=1, max_length=MAX_FIND_LENGTH)
-    with_: _Text = ModelField(alias="with", max_length=TEXT_LIMIT)
+    find: _GivenText = ModelField(min_length=1, max_length=MAX_FIND_LENGTH)
+    with_: _GivenText = ModelField(alias="with", max_length=TEXT_LIMIT)
     match: Match = ModelField(
         default="part",
         description="`part`: each occurrence. `word`: each occurrence as a whole word. `whole`: only a value that is equal.",

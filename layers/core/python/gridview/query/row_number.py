@@ -64,7 +64,7 @@ def row_number_of(context: ReadContext, num: int, query: RowNumberQuery) -> Answ
     return Answered({"row_number": found.row_number, "before": found.before, **members}, shown)
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """How many matching rows precede an issue, and whether the issue matches too."""
 
     before: int
@@ -112,7 +112,7 @@ class _Issue:
         )
 
 
-def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[Place]:
+def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[RowPlace]:
     """Return how many rows precede the issue."""
     snapshot: Snapshot
     document: Item
@@ -129,7 +129,7 @@ def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[Place]:
         before = yield from _among_all(issue, ledger)
     else:
         before = yield from _among_matching(issue, plan.selection)
-    return Place(before, matches)
+    return RowPlace(before, matches)
 
 
 def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:
