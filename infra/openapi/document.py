@@ -126,11 +126,25 @@ def _schemas(routes: tuple[Route, ...]) -> dict[str, Schema]:
     )
     schemas: dict[str, Schema] = generated["$defs"]
     for schema in schemas.values():
-        if "filter" in schema.get("properties", {}):
+        if "filter" in schema.get("properties", {}) and schema["properties"]["filter"] != _OF_A_RULE:
             schema["properties"]["filter"] = {"anyOf": [_ref("Filter"), {"type": "null"}]}
+    schemas = {name: _with_filters(schema) for name, schema in schemas.items()}
     schemas.update(filter_schemas(_ref, _ref("FieldId")))
     named: dict[str, Schema] = {}
     return {**_referring(schemas, named), **named}
+
+
+_OF_A_RULE: Schema = {"format": "filter"}
+"""The schema of a rule's filter, as its model has it."""
+
+
+def _with_filters(node: Any) -> Any:
+    """The same with the filter's schema in the place of each filter of a rule."""
+    if node == _OF_A_RULE:
+        return _ref("Filter")
+    if isinstance(node, list):
+        return [_with_filters(one) for one in node]
+    return {name: _with_filters(one) for name, one in node.items()} if isinstance(node, dict) else node
 
 
 def _referring(node: Any, named: dict[str, Schema]) -> Any:
@@ -340,6 +354,7 @@ _AS_TEXT: dict[str, Schema] = {
         "contentSchema": _ref("Filter"),
         "description": "JSON as in the POST body.",
     },
+    "rules": {"type": "string", "description": "A JSON array of filters as in the POST body."},
     "columns": {"type": "string", "description": "Field ids, separated by commas."},
 }
 """Query parameters that are no plain values."""

@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, WithJsonSchema
 from pydantic import Field as ModelField
 
 from gridview.query.number_functions import Function
+from gridview.query.rules import RuleFilter
 from gridview.schema import ids
 from gridview.schema.field_formats import FormatName
 from gridview.schema.fields import Color, FieldType
@@ -600,7 +601,7 @@ class MissingPart(AnswerModel):
 class SavedRule(AnswerModel):
     """A color of the rows that a filter matches, or of one cell of them."""
 
-    filter: Any
+    filter: RuleFilter
     color: Color
     field: str | None = ModelField(description="The field whose cell has the color; null for the whole row.")
 

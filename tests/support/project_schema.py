@@ -132,6 +132,9 @@ def _flatten_filters(schemas: Schema) -> None:
     schemas["NotFilter"]["properties"]["not"] = {"anyOf": few}
     for name in ("GroupsRequest", "SummaryRequest", "ViewQuery", "UpdateMatching", "DeleteMatching"):
         schemas[name]["properties"]["filter"] = {"anyOf": [*few, {"type": "null"}]}
+    schemas["GridRequest"]["properties"]["rules"]["items"] = {"anyOf": few}
+    schemas["ViewRule"]["properties"]["filter"] = {"anyOf": few}
+    schemas["SavedRule"]["properties"]["filter"] = {"type": "object"}
     # Requests and answers differ: a group may have any filter, and so may a view.
     for name in ("IssueGroup", "SavedQuery"):
         schemas[name]["properties"]["filter"] = {"type": ["object", "null"]}

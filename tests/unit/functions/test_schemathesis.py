@@ -76,6 +76,14 @@ _OPTIONS = (
     r"400 (states|options)\.\d+\.id is not the id of an option",
     r"400 (states|options) must not contain a value or an id twice",
 )
+_SETTINGS = (
+    r"400 default must be (a|true|one|an|at|zero|smaller) .*",
+    r"400 default must not .*",
+    r"400 format\.as (must be one of .* for the type|does not exist for the type) \w+",
+    r"400 format\.\w+ does not belong to the format \w+",
+    r"400 format\.currency (is required|is not a code of ISO 4217)",
+)
+"""The formats and values of a field depend on its type."""
 _FILTER = r"400 filter must be an object"
 _POSITION = r"400 position must be at most \d+"
 _STALE = r"412 The resource is at version \d+ now\. .*"
@@ -139,12 +147,14 @@ MEANT: dict[str, tuple[str, ...]] = {
         *_OPTIONS,
         r"400 options only attributes of the types enum and multi_enum have options",
         r"400 search only attributes of the type text can be searched for words",
+        *_SETTINGS,
         _POSITION,
     ),
     "update_attribute": (
         *_OPTIONS,
         r"400 options only attributes of the types enum and multi_enum have options",
         r"400 search only attributes of the type text can be searched for words",
+        *_SETTINGS,
         _POSITION,
         _STALE,
     ),
@@ -158,7 +168,12 @@ MEANT: dict[str, tuple[str, ...]] = {
     "create_webhook": (*_EVENTS, _VIEW),
     "update_webhook": (*_EVENTS, _VIEW, _STALE),
     "delete_webhook": (_STALE,),
-    "update_matching": _ROWS,
+    "update_matching": (
+        *_ROWS,
+        r"400 (set|replace|copy) (is required, or replace or copy|cannot be combined with \w+)",
+        r"400 replace\.fields(\.\d+)? (is not a text field that can be written|must not name a field twice)",
+        r"400 copy\.to (must be another field than from|is not a field that can be written)",
+    ),
     "delete_matching": _ROWS,
     "export": (
         r"400 query\.(sort|filter|columns) cannot be combined with view",

@@ -19,7 +19,7 @@ from gridview.query.request_filters import (
     parse_resolved,
     parse_with_filter,
 )
-from gridview.query.rules import MAX_RULES, parse_rules
+from gridview.query.rules import MAX_RULES, RuleFilter, parse_rules
 from gridview.query.sort_order import Keys, OrderKey
 from gridview.query.timed_cursors import TimedCursor, referred_to
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, Catalog, Part
@@ -80,7 +80,7 @@ class GridRequest(RequestModel):
         ),
     ] = False
     rules: Annotated[
-        list[FilterDocument],
+        list[RuleFilter],
         ModelField(
             max_length=MAX_RULES,
             description="Filters with 50 conditions together. Each row has in `matches` the places of the filters that it passes.",

@@ -1,13 +1,18 @@
 """Rules: filters that mark rows. They are judged on the documents of the rows, and change no order and no count. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
+
+from pydantic import WithJsonSchema
 
 from gridview.query.predicates import MAX_CONDITIONS, Filter
 from gridview.query.references import Reference
 from gridview.query.request_filters import parse_resolved
 from gridview.schema.catalog import Catalog
 from gridview.support.errors import FieldError, InvalidRequest
+
+RuleFilter = Annotated[Any, WithJsonSchema({"format": "filter"})]
+"""A filter of a rule in a request. `parse_rules` reads it. The OpenAPI document has its schema in this place."""
 
 MAX_RULES: Final = 10
 """Rules of a request or a view, with `MAX_CONDITIONS` conditions together."""

@@ -21,7 +21,7 @@ from gridview.query.predicates import NUMBER
 from gridview.query.references import Reference
 from gridview.query.relative_operands import unresolved
 from gridview.query.request_filters import FilterDocument, collecting, parse_resolved
-from gridview.query.rules import MAX_RULES, parse_rules
+from gridview.query.rules import MAX_RULES, RuleFilter, parse_rules
 from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
 from gridview.query.view_filters import FilterReader, Missing, field_at, keys_of_filter
 from gridview.schema.catalog import Catalog
@@ -72,7 +72,7 @@ class ViewGroupOrder(RequestModel):
 class ViewRule(RequestModel):
     """Rows that the filter matches have a color: one cell of them, or without `field` the whole row."""
 
-    filter: FilterDocument
+    filter: RuleFilter
     color: Color
     field: FieldId | None = None
 
