@@ -59,6 +59,7 @@ class Race:
     `ends` brings the invocation to its end and judges everything.
 
     `once`: the event is only before the first call, and decides by itself at which call the invocation is stopped.
+    `at_writes`: it is only before calls that write.
     """
 
     family: str
@@ -68,6 +69,7 @@ class Race:
     happens: Callable[[World, Run], None]
     ends: Callable[[World, Scene], None]
     once: bool = False
+    at_writes: bool = False
     around: Callable[[], AbstractContextManager[None]] = nullcontext
     size: int = 0
     """Which of the sizes of blocks (`project.SMALL`)."""
@@ -92,7 +94,7 @@ class Book:
         return tuple(
             self.first + place * self.most + call
             for place, race in enumerate(self.races)
-            for call in range(1 if race.once else _calls_of(race))
+            for call in (range(1) if race.once else _calls_of(race))
         )
 
     def race_of(self, seed: int) -> Race:
@@ -116,15 +118,17 @@ def constants_of(race: Race) -> Constants:
     return {"maintenance.job_worker.BATCH": BATCH, **folding(race.name), **SMALL[race.size]}
 
 
-def _calls_of(race: Race) -> int:
-    """How many calls the invocation of a race makes."""
-    clock, calls = Clock(), 0
+def _calls_of(race: Race) -> list[int]:
+    """The places of the calls that the invocation of a race makes, or only of its writes."""
+    clock, place = Clock(), 0
+    calls: list[int] = []
     with virtual(clock, 0, constants_of(race)), race.around():
         table, tenant = in_memory(0)
         world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
         run = race.begins(world).run
-        while not run.invocation.ended:
-            calls += 1
+        while (call := run.invocation.call) is not None:
+            calls += [place] if call.writes or not race.at_writes else []
+            place += 1
             world.step(run)
     return calls
 

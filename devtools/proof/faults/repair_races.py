@@ -1,20 +1,23 @@
-"""Races of repairs: blocks are damaged by hand, and `fsck --repair` meets folds, edits and other repairs.
+"""Races of repairs: blocks and columns are damaged by hand, and `fsck --repair` meets folds, edits and other repairs.
 
 A repair that reports nothing left over leaves nothing that a check finds. Once all is quiet, a second one repairs the rest.
 """
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import partial
 from itertools import chain, product
 from typing import NamedTuple
 
-from devtools.proof.faults import chains_truth, races, truth
+from devtools.proof.faults import chains_truth, columns_truth, races, truth
 from devtools.proof.faults.drawn import Drawn
 from devtools.proof.faults.journal_races import derived
 from devtools.proof.faults.races import Book, Race, Scene
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.chains import blocks
 from gridview.chains.blocks import HEAD, Block, BlockChange
+from gridview.chains.column_pages import ColumnPage
+from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -24,6 +27,7 @@ from gridview.fsck.checker import Check
 from gridview.fsck.progress import BY_NUMBER, JOURNAL, Finding, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import TableWalk
+from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 
@@ -31,10 +35,12 @@ _SIZES = (0, 1)
 
 REPAIR = "a repair meets others"
 REPAIRED = "a fold meets a repair"
+REMADE = "a column is made again"
 
 _Steps = tuple[tuple[str, int], ...]
 _MADE: _Steps = (("create", 1), ("create", 2), ("create", 3), ("create", 4), ("change", 2), ("change", 3))
 _ISSUE = 1
+_WITH_COST = 2
 
 
 class Report(NamedTuple):
@@ -129,6 +135,55 @@ def _delete(world: World, family: str, block_id: str) -> None:
     world.blocks[family].pop(block_id, None)
 
 
+def _pages(world: World) -> tuple[str, list[Item]]:
+    """The column of the costs: its family and its pages. From now on pages and totals may differ from the journal."""
+    world.watch_page = lambda *_: None
+    world.watch_totals = lambda *_: None
+    family = _family(world, "cost")
+    return family, list(world.engine.query_all(derived_keys.column(*world.home, family), consistent=True))
+
+
+def _page_gone(world: World, _: str) -> None:
+    """The page of a column is gone."""
+    for item in _pages(world)[1]:
+        world.engine.delete(item[keys.PK], item[keys.SK])
+
+
+def _page_wrong(world: World, _: str) -> None:
+    """A page has another number of an issue, and one of an issue that has none."""
+    for item in _pages(world)[1]:
+        page = ColumnPage.from_item(item)
+        wrong = page.changed({_WITH_COST: Decimal(99), _ISSUE: Decimal(1)}, page.position)
+        world.engine.put(wrong.to_item(*world.home))
+
+
+def _page_unreadable(world: World, _: str) -> None:
+    """A page cannot be read."""
+    for item in _pages(world)[1]:
+        world.engine.put({**item, "numbers": b"\x07"})
+
+
+def _page_stray(world: World, _: str) -> None:
+    """Among the pages is an item whose key is none of a page."""
+    for item in _pages(world)[1]:
+        world.engine.put({**item, keys.SK: "stray"})
+
+
+def _total_wrong(world: World, _: str) -> None:
+    """The total is not the sum of the pages."""
+    family = _pages(world)[0]
+    log = Log(world.engine, *world.home)
+    known = log.totals()
+    log.put_totals(known._replace(by_family={**known.by_family, family: ColumnTotal(9, Decimal(9))}), known)
+
+
+_DAMAGE_TO_COLUMNS: tuple[Callable[[World, str], None], ...] = (
+    _page_gone,
+    _page_wrong,
+    _page_unreadable,
+    _page_stray,
+    _total_wrong,
+)
 _DAMAGE: tuple[Callable[[World, str], None], ...] = (_lacks, _stray, _unreadable, _gone, _first_gone)
 
 
@@ -246,6 +301,7 @@ def _ends(field: str, world: World, scene: Scene) -> None:
     world.fold_all()
     _assert_nothing_found(world, family, "after a repair in quiet, ")
     world.watch_blocks = chains_truth.watch_blocks
+    world.watch_page, world.watch_totals = columns_truth.watch_page, columns_truth.watch_totals
     truth.assert_derived(world)
     world.letters.clear()  # of blocks that could not be read
     scene.quiet.quiet()
@@ -306,4 +362,43 @@ def _folds() -> Iterator[Race]:
         yield _race(REPAIRED, "start", "a repair is faster", damage, partial(_repaired, "start"), size)
 
 
-BOOK = Book(800_000, 1_000, lambda: chain(_meets(), _folds()))
+def _ends_of_a_column(world: World, scene: Scene) -> None:
+    """As `_ends`. A repair that died may have taken a number of the journal: the fold first waits until it is empty."""
+    if not scene.run.invocation.ended:
+        world.finish(scene.run)
+    for late in list(world.late):
+        world.land(late)
+    world.drain(Catalogs())
+    world.fold_all()
+    _ends(NUMBERS, world, scene)
+
+
+def _remaking(damage: Callable[[World, str], None], world: World) -> Scene:
+    """A fold of a request to make the pages of a column again, and of waiting changes."""
+    quiet = _scene(world, NUMBERS, damage)
+    Log(world.table, *world.home).ask_remakes(_family(world, "cost"), [0])
+    derived(world, (("change", _ISSUE), ("back", 2)))
+    return Scene(quiet, world.fold(Catalogs()))
+
+
+def _remade() -> Iterator[Race]:
+    """Repairs of columns, and folds that carry them out: killed at each call, and beside edits, folds and repairs."""
+    manners = {name: happens for name, happens in _MANNERS if name in _MANNERS_OF_COLUMNS}
+    for place, (damage, (name, happens)) in enumerate(product(_DAMAGE_TO_COLUMNS, manners.items())):
+        title = f"{damage.__name__.strip('_').replace('_', ' ')}, {name}"
+        meets, size = partial(happens, NUMBERS), place % 2
+        for by, begins in (
+            ("a repair", partial(_damaged, NUMBERS, damage)),
+            ("a fold", partial(_remaking, damage)),
+        ):
+            yield Race(REMADE, f"{title}, {by}", begins, meets, _ends_of_a_column, at_writes=True, size=size)
+
+
+_MANNERS_OF_COLUMNS = (
+    "its issue moves, folded",
+    "another repair is faster",
+    "it dies, and what it sent is lost",
+    "it dies, and what it sent lands",
+)
+
+BOOK = Book(800_000, 1_000, lambda: chain(_meets(), _folds(), _remade()))
