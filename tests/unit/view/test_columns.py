@@ -206,6 +206,8 @@ LOGGED = Logged(last=9, floor=4)
             None,
         ),  # a token's issue, whose former number may be folded or not
         (overlay(1, []), LOGGED, TOTALS, ColumnTotal(3, Decimal(10))),  # never had one
+        # The journal has it, and not what it had before (a redrive): the total may have it already.
+        (overlay(1, []), LOGGED._replace(moves={1: {}}), TOTALS, None),
         (Overlay(), LOGGED._replace(floor=6), TOTALS, None),  # an old copy
         (Overlay(), LOGGED._replace(last=4, floor=0), TOTALS, None),  # a journal that lacks folded items
         (Overlay(), LOGGED, Totals(5, {COST: None}), None),

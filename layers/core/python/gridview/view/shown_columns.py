@@ -67,8 +67,10 @@ def shown_total(overlay: Overlay, logged: Logged, family: str, totals: Totals) -
     if total is None or not logged.floor <= totals.position <= logged.last:
         return None
     for num, move in overlay.moves_in(family):
-        if move.leaves and not move.steps:
-            return None
+        if not move.steps and (move.leaves or num in logged.moves):
+            return (
+                None  # the journal has the issue, and not what it had before: the total may have it already
+            )
         had = move.had_at(totals.position) if move.steps else None
         total = total.plus(_of(number_in(move.takes, num))).minus(_of(number_in(had, num)))
     return total
