@@ -36,7 +36,6 @@ describe('the format of a field', () => {
     await expect.poll(async () => (await saved()).body.format).toEqual({ as: 'currency', currency: 'USD', decimals: 2 });
     // The page has its answer a moment later.
     await expect.poll(() => settings.locator('[data-unsaved]').count()).toBe(0);
-    if (process.env['GRIDVIEW_PICTURES']) await page.screenshot({ path: '/tmp/formats-settings.png' });
     await page.keyboard.press('Escape');
     await settings.waitFor({ state: 'hidden' });
     const text = async (row: number, column: string) => (await project.cell(row, column)).innerText();
@@ -45,8 +44,6 @@ describe('the format of a field', () => {
     expect(await text(0, 'Done')).toBe('25%');
     await (await project.cell(0, 'Stars')).getByRole('img', { name: '2 of 3 stars' }).waitFor();
     await (await project.cell(0, 'Liked')).getByRole('img', { name: 'Yes' }).waitFor();
-
-    if (process.env['GRIDVIEW_PICTURES']) await page.screenshot({ path: '/tmp/formats-grid.png' });
 
     // A link leads elsewhere, and nothing that could run code is one.
     const link = (await project.cell(0, 'Site')).getByRole('link');

@@ -33,7 +33,7 @@ function formatted(field: Field, value: Exclude<CellValue, null | boolean | read
 }
 
 /** A link to a page that learns nothing about this one. */
-export function link(address: string, text: string): HTMLAnchorElement {
+function link(address: string, text: string): HTMLAnchorElement {
   const element = document.createElement('a');
   element.href = address;
   element.rel = 'noopener noreferrer';

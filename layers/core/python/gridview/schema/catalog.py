@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gridview.schema.fields import BUILTINS, NUM, Field, FieldOrder, Option
 from gridview.schema.generations import Index, Indexes, order_id
@@ -201,6 +201,11 @@ class Catalog:
     @cached_property
     def _by_id(self) -> dict[str, Field]:
         return {entry.id: entry for entry in (*self.builtins, *self.attributes)}
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """The stored values of new issues whose creator omits these fields, by internal field key."""
+        return {one.key: one.default for one in self.attributes if one.default is not None}
 
     def get(self, field_id: str) -> Field | None:
         """Return the field with this id in the API (never `num`, which is not stored as a value)."""

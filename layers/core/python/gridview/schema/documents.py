@@ -60,8 +60,7 @@ class _Models(NamedTuple):
 def parse_create(catalog: Catalog, body: Any) -> Changes:
     """Return the values of a new issue, with the defaults of omitted fields. InvalidRequest names all errors at once."""
     changes = _changes(parse(_models(catalog).create, body))
-    defaults = {one.key: one.default for one in catalog.attributes if one.default is not None}
-    return changes._replace(fields={**defaults, **changes.fields})
+    return changes._replace(fields={**catalog.defaults, **changes.fields})
 
 
 def parse_patch(catalog: Catalog, body: Any) -> Changes:
