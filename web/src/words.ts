@@ -617,6 +617,7 @@ export const words = {
     failed: 'Could not load the issue',
     by: (user: string) => `by ${user}`,
     edit: 'Edit',
+    editField: (field: string) => `Edit ${field}`,
     follow: 'Open',
     version: 'Version',
   },

@@ -9,6 +9,7 @@ import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { Icon } from '../ui/icon';
 import { words } from '../words';
+import { MarkdownText } from './markdown-text';
 import { ShownValue, ValueEditor } from './value-editor';
 
 interface IssueFieldProps {
@@ -36,7 +37,9 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
     actions.commit(row, field, typed);
   };
   const address = typeof value === 'string' ? linkOf(field.format, value) : null;
-  const shown = <ShownValue id={`${id}-value`} field={field} value={value} />;
+  const markdown = field.format?.as === 'markdown' && typeof value === 'string' ? value : null;
+  const shown = markdown === null ? <ShownValue id={`${id}-value`} field={field} value={value} /> : <MarkdownText id={`${id}-value`} text={markdown} />;
+  const mayEdit = model.canEdit && field.editable;
   return (
     <div class={mark ? `is-${mark.kind}` : ''}>
       <dt id={`${id}-name`}>
@@ -47,8 +50,14 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
         {editing && (
           <ValueEditor api={model.api} field={field} value={value} refused={refusedText(mark)} begin={() => model.edits(row.num, field.id)} onEnd={end} />
         )}
-        {!editing && !(model.canEdit && field.editable) && shown}
-        {!editing && model.canEdit && field.editable && (
+        {!editing && (!mayEdit || markdown !== null) && shown}
+        {/* A text with links cannot be in a button, which edits it. */}
+        {!editing && mayEdit && markdown !== null && (
+          <button ref={button} type="button" class="link-inline" aria-label={words.issue.editField(field.name)} onClick={() => setEditing(true)}>
+            {words.issue.edit}
+          </button>
+        )}
+        {!editing && mayEdit && markdown === null && (
           <button
             ref={button}
             type="button"
