@@ -169,6 +169,8 @@ export const words = {
   actions: {
     copied: (rows: number) => `Copied ${counted(rows, 'row', 'rows')}.`,
     cut: (rows: number) => `Cut ${counted(rows, 'row', 'rows')}.`,
+    copy: 'Copy',
+    copyAs: { text: 'Copy as shown', json: 'Copy as JSON', markdown: 'Copy as Markdown' },
     notCopied: 'Could not copy the cells. Allow this page to use the clipboard.',
     addRows: (rows: number) => `Add ${counted(rows, 'new row', 'new rows')}?`,
     addRowsWhy: 'The pasted rows do not fit into the grid. The rest become new issues.',
@@ -206,6 +208,17 @@ export const words = {
     redo: 'Redo',
     delete: 'Delete rows',
     help: 'Keyboard shortcuts',
+  },
+  palette: {
+    title: 'Commands',
+    label: 'Type a command, a view, a field, a project or the number of an issue',
+    issue: (num: number) => `Open issue ${numbers.format(num)}`,
+    kinds: { issue: 'Issue', action: 'Action', view: 'View', field: 'Field', project: 'Project' },
+    found: (entries: number) => (entries === 0 ? 'Nothing found.' : `${counted(entries, 'entry', 'entries')} found.`),
+    clearFilter: 'Clear the filter',
+    clearSort: 'Clear the sort',
+    clearGroups: 'Do not group',
+    keys: { undo: 'Ctrl Z', redo: 'Ctrl Shift Z', open: 'Space', copy: 'Ctrl C', help: 'Ctrl /' },
   },
   live: {
     changed: (rows: number) => `${counted(rows, 'row', 'rows')} changed.`,
@@ -247,6 +260,7 @@ export const words = {
       ['Ctrl + Home, Ctrl + End', 'Go to the first or last cell'],
       ['Alt + Arrow down', 'Open the menu of the column'],
       ['Shift + click on a header', 'Sort by one more column'],
+      ['Ctrl + K', 'Open the commands'],
       ['Ctrl + /', 'Show these shortcuts'],
     ],
   },
@@ -284,6 +298,9 @@ export const words = {
   },
   status: {
     selected: (cells: number) => `${counted(cells, 'cell', 'cells')} selected`,
+    figures: (sum: string, avg: string, min: string, max: string) => `Sum ${sum} · Average ${avg} · Min ${min} · Max ${max}`,
+    part: '(loaded rows)',
+    partWhy: 'Some of the selected rows are not loaded. Select a whole column to have all of its rows included.',
     writing: (done: number, of: number) => `Writing ${numbers.format(done)} of ${numbers.format(of)} …`,
     refused: (cells: number) => `${counted(cells, 'cell was', 'cells were')} refused`,
     misfits: (rows: number) => `${counted(rows, 'row', 'rows')} will move when you leave them`,
@@ -574,6 +591,7 @@ export const words = {
     what: (rows: number | null, columns: number) =>
       `${rows === null ? 'All rows' : counted(rows, 'row', 'rows')} with the current filter and order, in ${counted(columns, 'column', 'columns')}.`,
     raw: 'Raw values',
+    shown: 'Values as the grid shows them, in the formats of their fields',
     rawWhy: 'Without raw values, text that a spreadsheet would run as a formula begins with an apostrophe. Choose raw values to import the file again.',
     state: (phase: 'running' | 'done' | 'cancelled' | 'failed', rows: number) =>
       `${{ running: 'Reading', done: 'Done', cancelled: 'Cancelled', failed: 'Failed' }[phase]}: ${counted(rows, 'row', 'rows')}.`,

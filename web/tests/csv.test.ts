@@ -148,6 +148,9 @@ describe('an import plan', () => {
     expect(issueOf([' A ', '12.50'], [name, cost])).toEqual({ name: ' A ', fields: { cost: '12.50' } });
     expect(issueOf(['A', 'dear', 'x'], [name, cost, null])).toEqual({ name: 'A', fields: { cost: 'dear' } });
     expect(issueOf(['A', ' '], [name, cost])).toEqual({ name: 'A', fields: {} });
+    const share = { ...field('cost', 'number'), format: { as: 'percent' as const } };
+    expect(issueOf(['A', '25%'], [name, share])).toEqual({ name: 'A', fields: { cost: '0.25' } });
+    expect(issueOf(['A', '25 kg'], [name, share])).toEqual({ name: 'A', fields: { cost: '25 kg' } });
   });
 
   it('chooses the exact option, or the only one that is equal without case and accents', () => {

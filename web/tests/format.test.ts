@@ -2,8 +2,10 @@
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { formatValue } from '../src/cells/format';
+import { parseText } from '../src/cells/parse';
 import { linkOf, starsOf, type FieldFormat } from '../src/fields/format';
 import { formatFigure } from '../src/grid/figures';
+import { fileName } from '../src/ui/save';
 import { field } from './fields';
 
 const numbers = (format: FieldFormat, value: string) => formatValue({ type: 'number', format }, new LosslessNumber(value));
@@ -42,6 +44,70 @@ describe('a number in a format', () => {
   it('has a number of stars only where it can', () => {
     expect(starsOf({ as: 'rating' }, new LosslessNumber('5'))).toEqual({ on: 5, of: 5 });
     expect(starsOf({ as: 'rating' }, new LosslessNumber('-1'))).toBeNull();
+  });
+});
+
+describe('a number that is typed as its format writes it', () => {
+  it.each<[FieldFormat, string, string]>([
+    [{ as: 'percent' }, '25%', '0.25'],
+    [{ as: 'percent' }, '-1,234.5 %', '-12.345'],
+    [{ as: 'percent' }, '0.5', '0.5'],
+    [{ as: 'percent' }, '7%', '0.07'],
+    [{ as: 'percent' }, '300%', '3'],
+    [{ as: 'progress' }, '1e3%', '1e1'],
+    [{ as: 'currency', currency: 'EUR' }, '€1,234.50', '1234.50'],
+    [{ as: 'currency', currency: 'EUR' }, '-€5', '-5'],
+    [{ as: 'currency', currency: 'EUR' }, '5 EUR', '5'],
+    [{ as: 'plain', unit: 'kg' }, '1,234.5 kg', '1234.5'],
+    [{ as: 'plain', unit: '%' }, '5 %', '5'],
+    [{ as: 'rating' }, '★★★☆☆', '3'],
+    [{ as: 'rating' }, '☆☆☆', '0'],
+    [{ as: 'rating' }, '4', '4'],
+    [{ as: 'duration' }, '1:02:03', '3723'],
+    [{ as: 'duration' }, '-0:05', '-5'],
+    [{ as: 'duration' }, '90:00', '5400'],
+    [{ as: 'duration' }, '12', '12'],
+  ])('%j: %s is %s', (format, text, digits) => {
+    const parsed = parseText({ ...field('f', 'number'), format }, text);
+    expect(parsed.ok && String(parsed.value)).toBe(digits);
+  });
+
+  it.each<[FieldFormat, string]>([
+    [{ as: 'percent' }, '%'],
+    [{ as: 'currency', currency: 'EUR' }, '$5'],
+    [{ as: 'plain', unit: 'kg' }, '5 lb'],
+    [{ as: 'duration' }, '1:2:3'],
+  ])('%j: %s is no number', (format, text) => {
+    expect(parseText({ ...field('f', 'number'), format }, text).ok).toBe(false);
+  });
+
+  it('is read back from every form that the format writes', () => {
+    const formats: readonly FieldFormat[] = [
+      { as: 'plain', decimals: 3, unit: 'kg' },
+      { as: 'currency', currency: 'EUR', decimals: 3 },
+      { as: 'currency', currency: 'CHF', decimals: 3, thousands: false },
+      { as: 'percent' },
+      { as: 'duration' },
+    ];
+    for (const format of formats) {
+      for (const value of ['1234', '-5', '0', '86399']) {
+        const parsed = parseText({ ...field('f', 'number'), format }, formatValue({ type: 'number', format }, new LosslessNumber(value)));
+        expect(parsed.ok && Number(String(parsed.value)), `${value} as ${format.as}`).toBe(Number(value));
+      }
+    }
+  });
+});
+
+describe('the name of a file', () => {
+  it.each<[readonly (string | undefined)[], string]>([
+    [['Parts', 'Open'], 'Parts - Open.csv'],
+    [['Parts', undefined], 'Parts.csv'],
+    [['a/b:c*?"<>|\\', ' \n'], 'a b c.csv'],
+    [['...'], 'export.csv'],
+    [['x'.repeat(200)], `${'x'.repeat(100)}.csv`],
+    [['Käse 🧀'], 'Käse 🧀.csv'],
+  ])('of %j is %s', (parts, name) => {
+    expect(fileName(parts, 'csv')).toBe(name);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromTsv, toHtml, toTsv } from '../src/selection/clipboard';
+import { fromTsv, toHtml, toMarkdown, toTsv } from '../src/selection/clipboard';
 import { at, cellCount, everything, extended, filledTo, rectangleOf, sourceOf, wholeRows, type Rectangle } from '../src/selection/range';
 
 const SIZE = { rows: 100, columns: 5 };
@@ -58,6 +58,10 @@ describe('the clipboard', () => {
     const formulas = [['=1+1', 'a\n=2+5', '-5']];
     expect(toHtml(formulas)).toBe("<table><tr><td>'=1+1</td><td>a<br>'=2+5</td><td>-5</td></tr></table>");
     expect(fromTsv(toTsv(formulas))).toEqual(formulas);
+  });
+
+  it('writes a table of Markdown that keeps its cells', () => {
+    expect(toMarkdown(['A', 'B|C'], [['1', 'two\nlines'], ['a|b', 'back\\slash']])).toBe('| A | B\\|C |\n| --- | --- |\n| 1 | two<br>lines |\n| a\\|b | back\\\\slash |');
   });
 
   it('escapes HTML', () => {

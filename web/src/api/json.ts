@@ -13,8 +13,9 @@ export function exactOf(digits: string): Exact {
   return isSafeNumber(digits) ? Number(digits) : new LosslessNumber(digits);
 }
 
-export function formatJson(value: unknown): string {
-  return stringify(value) ?? 'null';
+/** `indent`: spaces of each level, on lines of their own; by default all is one line. */
+export function formatJson(value: unknown, indent?: number): string {
+  return stringify(value, undefined, indent) ?? 'null';
 }
 
 export function isExact(value: unknown): value is Exact {

@@ -1,6 +1,7 @@
 /** Parses typed or pasted text to values. Pure. */
 import { LosslessNumber } from 'lossless-json';
 import { optionMeant, type Field } from '../fields/fields';
+import { isPercentage, withoutFormat, type FieldFormat } from '../fields/format';
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
 import type { Typed } from './editors/editor';
@@ -30,7 +31,7 @@ export function parseText(field: Field, text: string): Parsed {
     case 'user':
       return value(trimmed);
     case 'number':
-      return parseNumber(trimmed);
+      return parseFormatted(field.format, trimmed);
     case 'date':
       return parseDate(trimmed);
     case 'datetime':
@@ -57,6 +58,21 @@ export function parseNumber(text: string): Parsed {
   // group.
   const plain = GROUP === '.' && /^[+-]?\d{1,3}(\.\d{3})+$/.test(bare) ? local : DECIMAL.test(bare) ? bare : local;
   return DECIMAL.test(plain) ? value(new LosslessNumber(jsonNumber(plain))) : refused(words.parse.number);
+}
+
+/** A number, also as the format of its field writes it. */
+function parseFormatted(format: FieldFormat | null, text: string): Parsed {
+  if (!isPercentage(format, text)) return parseNumber(withoutFormat(format, text));
+  const parsed = parseNumber(text.trim().slice(0, -1));
+  return parsed.ok ? value(new LosslessNumber(hundredth(String(parsed.value)))) : parsed;
+}
+
+/** The hundredth part of a decimal: the point moves, and no digit is lost. */
+function hundredth(decimal: string): string {
+  const [, sign = '', whole = '', fraction = '', power] = /^(-?)(\d+)\.?(\d*)(?:e(.*))?$/i.exec(decimal) ?? [];
+  if (power !== undefined) return `${sign}${whole}${fraction && `.${fraction}`}e${Number(power) - 2}`;
+  const digits = whole.padStart(3, '0');
+  return jsonNumber(`${sign}${digits.slice(0, -2)}.${`${digits.slice(-2)}${fraction}`.replace(/0+$/, '')}`);
 }
 
 /** Digits as JSON wants them: no plus, no leading zeros, a digit on both sides of the point. */
@@ -115,8 +131,8 @@ function parseDatetime(text: string): Parsed {
   return value(`${instant.toISOString().slice(0, 19)}${fraction && `.${fraction}`}Z`);
 }
 
-const YES = new Set(['true', 'yes', 'y', '1', 'x', '✓', '✔', words.cell.yes.toLowerCase()]);
-const NO = new Set(['false', 'no', 'n', '0', words.cell.no.toLowerCase()]);
+const YES = new Set(['true', 'yes', 'y', '1', 'x', '✓', '✔', '★', words.cell.yes.toLowerCase()]);
+const NO = new Set(['false', 'no', 'n', '0', '☆', words.cell.no.toLowerCase()]);
 
 function parseBool(text: string): Parsed {
   const word = text.toLowerCase();

@@ -1,5 +1,6 @@
 /** Plans how an import uses the columns and rows of a file. Pure. */
 import type { FieldType } from '../api/types';
+import { parseText } from '../cells/parse';
 import { optionMeant, type Field } from '../fields/fields';
 import { ColumnValues, valueOfCell } from './infer';
 
@@ -95,9 +96,16 @@ export function issueOf(row: readonly string[], ids: readonly (Field | null)[]):
     const cell = row[at] ?? '';
     if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return;
     // An invalid cell is sent unchanged: the API reports the error.
-    (field.custom ? custom : issue)[field.id] = asOptions(field, valueOfCell(field.type, cell) ?? cell);
+    (field.custom ? custom : issue)[field.id] = asOptions(field, valueOfCell(field.type, cell) ?? asFormatted(field, cell) ?? cell);
   });
   return { ...issue, fields: custom };
+}
+
+/** The digits of a number that is written in the format of its field, as an export of the page has it. */
+function asFormatted(field: Field, cell: string): string | undefined {
+  if (field.type !== 'number' || !field.format) return undefined;
+  const parsed = parseText(field, cell);
+  return parsed.ok ? String(parsed.value) : undefined;
 }
 
 /** A value with the options that its texts mean, without duplicates; the API takes only their exact values. */

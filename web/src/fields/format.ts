@@ -53,6 +53,49 @@ function durationOf(seconds: number): string | null {
   return seconds < 0 ? `-${text}` : text;
 }
 
+/** Whether a text is a number of hundredths in this format. */
+export function isPercentage(format: FieldFormat | null, text: string): boolean {
+  return (format?.as === 'percent' || format?.as === 'progress') && text.trim().endsWith('%');
+}
+
+/** The number in a text without the parts that its format adds; the text itself where it has none. */
+export function withoutFormat(format: FieldFormat | null, text: string): string {
+  return (format && READERS[format.as]?.(format, text.trim())) ?? text;
+}
+
+/** What a text in a format means, by the name of the format; null where it is not in it. */
+const READERS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, text: string) => string | null>>> = {
+  plain: ({ unit = '' }, text) => without(text, [unit]),
+  currency: ({ currency = 'XXX' }, text) => without(text, [currency, ...symbolsOf(currency)]),
+  rating: (_, text) => (/^★*☆*$/u.test(text) && text ? String(Array.from(text).filter((star) => star === '★').length) : null),
+  duration: (_, text) => secondsOf(text),
+};
+
+/** A text without the first of these that it begins or ends with, also after a sign. */
+function without(text: string, parts: readonly string[]): string {
+  for (const part of parts.filter(Boolean)) {
+    const [, sign = '', rest = ''] = /^([+\u2212-]?)(.*)$/su.exec(text) ?? [];
+    if (rest.startsWith(part)) return sign + rest.slice(part.length).trim();
+    if (rest.endsWith(part)) return sign + rest.slice(0, -part.length).trim();
+  }
+  return text;
+}
+
+function symbolsOf(currency: string): readonly string[] {
+  return (['symbol', 'narrowSymbol'] as const).flatMap((currencyDisplay) =>
+    new Intl.NumberFormat(undefined, { style: 'currency', currency, currencyDisplay })
+      .formatToParts(1)
+      .flatMap(({ type, value }) => (type === 'currency' ? [value] : [])),
+  );
+}
+
+/** The seconds of `1:02:03`, or of `5:30`; null for other texts. */
+function secondsOf(text: string): string | null {
+  const [, sign = '', hours = '0', minutes, seconds] = /^([-\u2212]?)(?:(\d{1,12}):(?=\d{2}:))?(\d{1,12}):(\d{2})$/.exec(text) ?? [];
+  if (minutes === undefined || seconds === undefined) return null;
+  return `${sign && '-'}${Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)}`;
+}
+
 const PHONE = /^\+?[0-9][0-9 ()./-]{2,}$/;
 const MAIL = /^[^\s@<>"]+@[^\s@<>"]+$/;
 

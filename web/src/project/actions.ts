@@ -1,6 +1,8 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
+import { formatJson } from '../api/json';
 import type { Typed } from '../cells/editors/editor';
+import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
 import { newIssue, patchOf, type CellEdit, type Kept } from '../edits/change';
@@ -9,7 +11,7 @@ import { writeQueue } from '../edits/write-queue';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
-import { fromTsv, toHtml, toTsv, type Block } from '../selection/clipboard';
+import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
 import { countOf, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
 import { words } from '../words';
@@ -63,6 +65,16 @@ export class Actions {
   async copy(): Promise<void> {
     const range = this.model.range;
     if (range) await this.toClipboard(range, words.actions.copied);
+  }
+
+  /** Copy the cells for people or programs: as the grid shows them, as JSON, or as a table of Markdown. */
+  async copyAs(form: CopyForm): Promise<void> {
+    const { range } = this.model;
+    if (!range) return;
+    const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
+    const rows = this.model.issuesIn(range.top, range.bottom);
+    const written = rows.then((some) => new Blob([FORMS[form](fields, some)], { type: 'text/plain' }));
+    await this.put({ 'text/plain': written }, rows, words.actions.copied);
   }
 
   /** Copy, and then clear the cells as one change. Cells that could not be copied are not cleared. */
@@ -278,15 +290,18 @@ export class Actions {
   private async toClipboard(range: Rectangle, done: (rows: number) => string): Promise<boolean> {
     const text = (block: Block, form: (block: Block) => string, type: string) => new Blob([form(block)], { type });
     const block = this.block(range);
+    const forms = {
+      'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
+      'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
+    };
+    return this.put(forms, block, done);
+  }
+
+  private async put(forms: Record<string, Promise<Blob>>, rows: Promise<readonly unknown[]>, done: (rows: number) => string): Promise<boolean> {
     try {
       // The clipboard already waits while distant rows are requested.
-      await navigator.clipboard.write([
-        new ClipboardItem({
-          'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
-          'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
-        }),
-      ]);
-      this.outcome.value = done((await block).length);
+      await navigator.clipboard.write([new ClipboardItem(forms)]);
+      this.outcome.value = done((await rows).length);
       return true;
     } catch {
       this.outcome.value = words.actions.notCopied;
@@ -299,6 +314,19 @@ export class Actions {
     const fields = this.fieldsFrom(left, right - left + 1);
     return rows.map((row) => fields.map((field) => textOf(field.type, valueOf(row, field.id))));
   }
+}
+
+export type CopyForm = 'text' | 'json' | 'markdown';
+
+/** Rows as a text, by the name of its form. */
+const FORMS: Readonly<Record<CopyForm, (fields: readonly Field[], rows: readonly Row[]) => string>> = {
+  text: (fields, rows) => toTsv(shownCells(fields, rows)),
+  json: (fields, rows) => formatJson(rows.map((row) => Object.fromEntries(fields.map(({ id, name }) => [name, valueOf(row, id)]))), 2),
+  markdown: (fields, rows) => toMarkdown(fields.map(({ name }) => name), shownCells(fields, rows)),
+};
+
+function shownCells(fields: readonly Field[], rows: readonly Row[]): Block {
+  return rows.map((row) => fields.map((field) => formatValue(field, valueOf(row, field.id))));
 }
 
 /** A text that is not valid in its field. */

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { withRetry } from '../api/retry';
 import type { Filter, GridRequest, SortKey } from '../api/types';
+import { formatValue } from '../cells/format';
 import { cellText, csvLine } from '../csv/write';
 import type { Field } from '../fields/fields';
 import { rowOf, valueOf, type Row } from '../fields/values';
@@ -15,6 +16,8 @@ export interface ExportQuery {
   readonly fields: readonly Field[];
   /** Do not guard cells that look like formulas, so that an import gets the same values. */
   readonly raw: boolean;
+  /** Write the values in the formats of their fields, as the grid shows them. */
+  readonly shown?: boolean;
 }
 
 interface Page {
@@ -47,16 +50,17 @@ export class Export {
   ) {}
 
   /** Write all rows. One page is held at a time. */
-  async run({ sort, filter, fields, raw }: ExportQuery, sink: Sink): Promise<void> {
+  async run({ sort, filter, fields, raw, shown = false }: ExportQuery, sink: Sink): Promise<void> {
     const { signal } = this.request;
     const columns = fields.map(({ id }) => id);
+    const textIn = (row: Row, field: Field) => (shown ? formatValue(field, valueOf(row, field.id)) : cellText(valueOf(row, field.id)));
     let cursor: string | null = null;
     try {
       await sink.write(csvLine(fields.map(({ name }) => name), { raw }));
       do {
         const body: GridRequest = { sort: [...sort], filter, columns, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
         const { rows, next }: Page = await withRetry(() => this.page(body), signal);
-        await sink.write(rows.map((row) => csvLine(columns.map((id) => cellText(valueOf(row, id))), { raw })).join(''));
+        await sink.write(rows.map((row) => csvLine(fields.map((field) => textIn(row, field)), { raw })).join(''));
         signal.throwIfAborted();
         this.put({ rows: this.state.peek().rows + rows.length });
         cursor = next;

@@ -20,6 +20,8 @@ export interface CommentDraft {
 export class Panels {
   readonly drawer = signal<Drawer | null>(null);
   readonly window = signal<Window | null>(null);
+  /** The window that any key or button of the page opens, over whatever is shown. */
+  readonly asked = signal<'help' | 'palette' | null>(null);
   /** The field for which the user enters a condition. */
   readonly filtering = signal<string | null>(null);
   /** A dropped file, to be imported. */

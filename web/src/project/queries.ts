@@ -1,7 +1,9 @@
 /** The calls of the grid, with the rows as the page keeps them. */
 import type { Api } from '../api/client';
+import { isExact } from '../api/json';
 import type { Explanation, Filter, IndexLag, Project, SortKey } from '../api/types';
 import { rowOf, type Row } from '../fields/values';
+import type { Figures } from '../selection/figures';
 
 export async function loadProject(api: Api, project: string, signal: AbortSignal): Promise<Project> {
   const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project }, signal });
@@ -54,6 +56,17 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
     signal,
   });
   return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes_cursor };
+}
+
+/** The figures of a number field in all issues that match a filter; null where no issue has a value. */
+export async function fetchFigures(api: Api, project: string, field: string, filter: Filter | null, signal: AbortSignal): Promise<Figures | null> {
+  const { body } = await api.call('POST', '/v1/projects/{project}/summary', {
+    path: { project },
+    body: { fields: [{ field, functions: ['count', 'sum', 'avg', 'min', 'max'] }], filter },
+    signal,
+  });
+  const { count, sum, avg, min, max } = body.summaries[0] ?? {};
+  return isExact(sum) && isExact(avg) && isExact(min) && isExact(max) ? { count: Number(count), sum, avg, min, max } : null;
 }
 
 /** How many users are offered. */

@@ -6,7 +6,7 @@ import { isOpen } from '../project/jobs';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
-import { download } from '../ui/save';
+import { download, fileName } from '../ui/save';
 import { words } from '../words';
 import { Download } from './download';
 import { FilterWords } from './filter-words';
@@ -17,6 +17,7 @@ const SMALL = 10_000;
 export function ExportWindow({ model }: { readonly model: ProjectModel }) {
   const form = useId();
   const [raw, setRaw] = useState(false);
+  const [shown, setShown] = useState(false);
   const [running, setRunning] = useState<Export | null>(null);
   const [job, setJob] = useState<string | null>(null);
   const matched = model.counting.counts.value?.matched ?? null;
@@ -37,7 +38,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
     const next = new Export(model.api, model.project.id);
     setJob(null);
     setRunning(next);
-    await next.run({ sort, filter, fields, raw }, download(`${model.project.id}.csv`));
+    await next.run({ sort, filter, fields, raw, shown }, download(fileName([model.project.name, model.views.opened.peek().base?.name], 'csv')));
   };
   return (
     <Dialog
@@ -64,6 +65,12 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
           {words.export.raw}
         </label>
         <p class="soft">{words.export.rawWhy}</p>
+        {!isLarge && (
+          <label class="check">
+            <input type="checkbox" checked={shown} disabled={busy} onChange={(event) => setShown(event.currentTarget.checked)} />
+            {words.export.shown}
+          </label>
+        )}
       </form>
       {running && <Written running={running} matched={matched ?? 0} />}
       {begun && (

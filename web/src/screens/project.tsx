@@ -1,5 +1,5 @@
 /** A project: the rail of projects, the toolbar, the grid, the status line, and the panels beside it. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import type { Person, Session } from '../auth/session';
@@ -20,6 +20,7 @@ import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
 import { words } from '../words';
 import { BulkDrawer } from './bulk';
+import { commandsOf } from './commands';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
@@ -28,6 +29,7 @@ import { useFileDrop } from './file-drop';
 import { ImportWindow } from './import';
 import { IssueDrawer } from './issue-drawer';
 import { JobsWindow } from './jobs';
+import { Palette } from './palette';
 import { Confirmation, Conflict, hasConflict, Help } from './questions';
 import { Redefined } from './redefined';
 import { Rail, railOpen, toggleRail } from './rail';
@@ -78,6 +80,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
         {opened.kind === 'ready' && (
           <OpenProject
             api={api}
+            projects={projects}
             {...opened.value}
             onOpened={(model) => (shown.current = model)}
             onRedefined={() => {
@@ -157,20 +160,20 @@ interface Opened {
   readonly feed: Feed;
 }
 
-/** Undo, redo and the help, wherever the focus is. */
-function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, help: () => void): void {
-  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-  if (isTyping(document.activeElement) || document.querySelector('dialog[open]')) return;
+/** Undo, redo, the commands and the help, wherever the focus is. */
+function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, open: (what: 'help' | 'palette') => void): void {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();
   const undoes = model.canEdit && (key === 'z' || key === 'y');
-  if (!undoes && key !== '/') return;
+  if (key !== 'k' && ((!undoes && key !== '/') || isTyping(document.activeElement))) return;
   event.preventDefault();
   if (undoes) void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
-  else help();
+  else open(key === 'k' ? 'palette' : 'help');
 }
 
 interface OpenProjectProps {
   readonly api: Api;
+  readonly projects: Projects;
   readonly views: SavedViews;
   readonly feed: Feed;
   readonly onOpened: (model: ProjectModel) => void;
@@ -179,13 +182,12 @@ interface OpenProjectProps {
   readonly onDeleted: () => void;
 }
 
-function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
+function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
   // It outlives the model: panels that are open while the project is read again stay open.
   const panels = useMemo(() => new Panels(), []);
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed, panels), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
-  const [help, setHelp] = useState(false);
   useEffect(() => {
     onOpened(model);
     void model.jobs.load();
@@ -193,7 +195,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
   }, [model]);
   useLeaving(() => panels.comments.size > 0);
   useEffect(() => {
-    const press = (event: KeyboardEvent) => pressed(event, model, actions, () => setHelp(true));
+    const press = (event: KeyboardEvent) => pressed(event, model, actions, (what) => (panels.asked.value = what));
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
   }, [model]);
@@ -202,7 +204,8 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     panels.dropped.value = file;
     panels.window.value = 'import';
   });
-  const isAsking = help || actions.question.value !== null || hasConflict(model) || views.asked.value !== null;
+  const asked = panels.asked.value;
+  const isAsking = asked !== null || actions.question.value !== null || hasConflict(model) || views.asked.value !== null;
   const isOpen = isAsking || panels.window.value !== null;
   useEffect(() => {
     // The element that had the focus before may be gone, such as an editor.
@@ -224,10 +227,16 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     if (row !== undefined && column >= 0) grid.current?.focus({ row, column });
     else panels.drawer.value = { kind: 'issue', num };
   };
+  const unask = () => (panels.asked.value = null);
+  const goTo = (id: string) => {
+    const row = model.selection.peek()?.anchor.row ?? 0;
+    const column = model.columns.peek().findIndex(({ field }) => field === id);
+    if (column >= 0) grid.current?.focus({ row, column });
+  };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
-        <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => setHelp(true)} />
+        <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => (panels.asked.value = 'help')} />
       </Toolbar>
       <ViewNotice views={views} />
       <Redefined model={model} onReload={onRedefined} />
@@ -244,7 +253,14 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />
       <Conflict model={model} />
-      {help && <Help onClose={() => setHelp(false)} />}
+      {asked === 'help' && <Help onClose={unask} />}
+      {asked === 'palette' && (
+        <Palette
+          commands={commandsOf(model, actions, projects, { add: () => void add(), help: () => (panels.asked.value = 'help'), goTo })}
+          openIssue={(num) => (panels.drawer.value = { kind: 'issue', num })}
+          onClose={unask}
+        />
+      )}
       {panels.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
       {panels.window.value === 'export' && <ExportWindow model={model} />}
       {panels.window.value === 'jobs' && <JobsWindow model={model} />}

@@ -7,6 +7,7 @@ import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
 import { Presence } from './presence';
+import { SelectedFigures } from './selected-figures';
 
 export function StatusLine({ model, actions }: { readonly model: ProjectModel; readonly actions: Actions }) {
   const counts = model.counting.counts.value;
@@ -38,6 +39,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
         <span title={reasonOf(model.groups.figuresError.value)}>{words.groups.noFigures(reasonOf(model.groups.figuresError.value))}</span>
       )}
       {cells > 1 && <span>{words.status.selected(cells)}</span>}
+      {cells > 1 && model.range && <SelectedFigures model={model} range={model.range} />}
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
       {refused > 0 && (
         <button class="link-inline bad" type="button" onClick={() => (model.panels.drawer.value = { kind: 'refused' })}>

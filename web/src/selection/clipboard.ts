@@ -26,6 +26,16 @@ export function toHtml(block: Block): string {
   return `<table>${rows.join('')}</table>`;
 }
 
+/** A table of Markdown, under a head. */
+export function toMarkdown(head: readonly string[], block: Block): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(inTable).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...block.map(line)].join('\n');
+}
+
+function inTable(cell: string): string {
+  return cell.replace(/[\\|]/g, '\\$&').replace(/\r?\n/g, '<br>');
+}
+
 /** The cells of a text that a spreadsheet or an editor has copied. A last line end is not one more row. */
 export function fromTsv(text: string): string[][] {
   const rows: string[][] = [];

@@ -96,6 +96,7 @@ function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & {
   const { panels } = model;
   return (
     <ul class="choices">
+      <Choice icon="search" label={words.palette.title} onChoose={() => (panels.asked.value = 'palette')} close={close} />
       {model.selection.value && (
         <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
       )}
