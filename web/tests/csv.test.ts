@@ -137,6 +137,17 @@ describe('an import plan', () => {
     ]);
   });
 
+  it('lets a column have any type, and options where there are few enough', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => `${at},${at % 3},x\n`);
+    const { columns } = await inspect(file(`many,few,same\n${rows.join('')}`), FIELDS, { mayDefine: true });
+    expect(columns.map(({ values }) => values.types)).toEqual([
+      ['number', 'text', 'date', 'datetime', 'bool', 'user'],
+      ['number', 'text', 'date', 'datetime', 'bool', 'enum', 'multi_enum', 'user'],
+      ['enum', 'text', 'number', 'date', 'datetime', 'bool', 'multi_enum', 'user'],
+    ]);
+    expect(columns[1]?.values.options('enum')).toEqual(['0', '1', '2']);
+  });
+
   it('proposes no new field to users who cannot define fields', async () => {
     const { columns } = await inspect(file('name,due\nA,2024-01-01\n'), FIELDS, { mayDefine: false });
     expect(columns.map(({ target }) => target.kind)).toEqual(['field', 'skip']);
@@ -148,7 +159,7 @@ describe('an import plan', () => {
     expect(issueOf([' A ', '12.50'], [name, cost])).toEqual({ name: ' A ', fields: { cost: '12.50' } });
     expect(issueOf(['A', 'dear', 'x'], [name, cost, null])).toEqual({ name: 'A', fields: { cost: 'dear' } });
     expect(issueOf(['A', ' '], [name, cost])).toEqual({ name: 'A', fields: {} });
-    const share = { ...field('cost', 'number'), format: { as: 'percent' as const } };
+    const share = cost && { ...cost, format: { as: 'percent' as const } };
     expect(issueOf(['A', '25%'], [name, share])).toEqual({ name: 'A', fields: { cost: '0.25' } });
     expect(issueOf(['A', '25 kg'], [name, share])).toEqual({ name: 'A', fields: { cost: '25 kg' } });
   });

@@ -32,7 +32,7 @@ const field = (id: string, type: Field['type'], custom: boolean): Field => ({
   id, name: id, type, options: [], required: false, indexed: true, description: '', format: null, default: null, editable: true, custom,
 });
 const NAME = { ...field('name', 'text', false), name: 'Name' };
-const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, inferred: 'text', values: new ColumnValues() });
+const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, values: new ColumnValues() });
 const COLUMNS = [column('name', { kind: 'field', field: 'name' }), column('Trade', { kind: 'new', type: 'enum', options: ['a'] })];
 
 async function* fileOf(rows: string[][]) {
@@ -61,13 +61,35 @@ describe('an import', () => {
     const one = new Import(api, 'p', [NAME], () => Promise.resolve());
     await one.run(COLUMNS, fileOf(rows));
     expect(one.state.value).toMatchObject({ phase: 'done', done: 601, created: 600, indexed: 600, error: null });
-    expect(one.state.value.refused).toEqual([{ cells: ['bad', 'b'], reason: 'Name is bad; Trade is no option' }]);
-    expect(reasonsOf([...one.state.value.refused, { cells: [], reason: 'x' }, { cells: [], reason: 'x' }])).toEqual([['x', 2], ['Name is bad; Trade is no option', 1]]);
+    expect(one.state.value.refused).toEqual([{ place: 600, cells: ['bad', 'b'], reason: 'Name is bad; Trade is no option' }]);
+    expect(reasonsOf([...one.state.value.refused, { place: 1, cells: [], reason: 'x' }, { place: 2, cells: [], reason: 'x' }])).toEqual([['x', 2], ['Name is bad; Trade is no option', 1]]);
     const batches = asked.filter(({ path }) => path.endsWith('/batch'));
     expect(batches.map(({ body }) => (body['operations'] as unknown[]).length)).toEqual([500, 101]);
     expect(batches[0]?.body['return']).toBe('minimal');
     expect((batches[0]?.body['operations'] as unknown[])[0]).toEqual({ create: { name: 'issue 0', fields: { trade_2: 'a' } } });
     expect(new Set(batches.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it('has four batches on the way at once, and lists refused rows in the order of the file', async () => {
+    let flying = 0;
+    let most = 0;
+    const sign = async () => {
+      most = Math.max(most, (flying += 1));
+      // The first of them is answered last.
+      for (let ticks = 40 - 5 * most; ticks > 0; ticks -= 1) await Promise.resolve();
+      flying -= 1;
+    };
+    const fetch: typeof globalThis.fetch = (path, request) => {
+      const { operations = [] } = JSON.parse(request?.body as string) as { operations?: unknown[] };
+      const results = operations.map((_, at) => (at === 7 ? { status: 400, problem: { detail: 'No.' } } : created));
+      const body = (path as string).endsWith('/grid') ? { rows: [], next: null, total: 3493, matched: 0 } : { results };
+      return Promise.resolve(new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
+    };
+    const one = new Import(new Api({ sign, expired: vi.fn() }, fetch), 'p', [NAME], () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf(Array.from({ length: 3500 }, (_, at) => [`row ${at}`])));
+    expect(most).toBe(4);
+    expect(one.state.value).toMatchObject({ phase: 'done', done: 3500, created: 3493 });
+    expect(one.state.value.refused.map(({ cells }) => cells[0])).toEqual([7, 507, 1007, 1507, 2007, 2507, 3007].map((at) => `row ${at}`));
   });
 
   it('repeats a batch under the same key until it has an answer', async () => {

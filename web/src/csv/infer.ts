@@ -35,6 +35,12 @@ export class ColumnValues {
     return lists && this.fits.has('multi_enum') && this.partCount >= this.parts.size * VALUES_PER_OPTION ? 'multi_enum' : 'text';
   }
 
+  /** The types that a user may give the column, the inferred one first. Cells that are no value of it are refused later. */
+  get types(): readonly FieldType[] {
+    const lists = (['enum', 'multi_enum'] as const).filter((type) => this.fits.has(type));
+    return [...new Set<FieldType>([this.type, 'text', 'number', 'date', 'datetime', 'bool', ...lists, 'user'])];
+  }
+
   /** The options that a column of this type would have, in alphabetic order. */
   options(type: FieldType): readonly string[] {
     const found = type === 'enum' ? this.wholes : type === 'multi_enum' ? this.parts : new Set<string>();

@@ -13,8 +13,7 @@ export type Target =
 export interface ColumnPlan {
   readonly header: string;
   readonly target: Target;
-  /** The type of its values, and their options where it would be a new field. */
-  readonly inferred: FieldType;
+  /** The types that its values fit, and their options where it would be a new field. */
   readonly values: ColumnValues;
 }
 
@@ -78,7 +77,7 @@ function planned(headers: readonly string[], values: readonly ColumnValues[], fi
           : mayDefine && header
             ? { kind: 'new', type: inferred, options: column.options(inferred) }
             : SKIP;
-    return { header, target, inferred, values: column };
+    return { header, target, values: column };
   });
 }
 

@@ -5,14 +5,19 @@ import { ApiError, isAbort, OfflineError } from '../api/problem';
 import { issueOf, type ColumnPlan } from '../csv/plan';
 import { fieldOfError } from '../edits/change';
 import type { Field } from '../fields/fields';
+import { Flight } from './flight';
 import { fetchCounts } from './queries';
 
 const BATCH = 500;
+/** Batches that are on the way at once, as in the importer of the command line. */
+const IN_FLIGHT = 4;
 const MAX_TRIES = 10;
 /** Seconds before a batch is sent again, if the API gives none. */
 const PAUSE = 2;
 
 export interface RefusedRow {
+  /** Its place in the file, from 0. */
+  readonly place: number;
   readonly cells: readonly string[];
   readonly reason: string;
 }
@@ -51,27 +56,36 @@ export class Import {
 
   /** Import the rows of a file, of which the first is the header. */
   async run(columns: readonly ColumnPlan[], batches: AsyncIterable<string[][]>): Promise<void> {
+    const flight = new Flight(IN_FLIGHT);
     try {
       const { total: before } = await fetchCounts(this.api, this.project, null, this.request.signal);
       const ids = await this.define(columns);
       this.known = [...this.fields, ...ids.flatMap((field) => field ?? [])];
       this.put({ phase: 'rows' });
       let header = true;
+      let place = 0;
       let waiting: string[][] = [];
+      const send = async (rows: readonly string[][]) => {
+        const from = place;
+        place += rows.length;
+        await flight.begin(() => this.send(rows, from, ids));
+      };
       for await (const batch of batches) {
         waiting.push(...(header ? batch.slice(1) : batch));
         header = false;
-        for (; waiting.length >= BATCH; waiting = waiting.slice(BATCH)) await this.send(waiting.slice(0, BATCH), ids);
+        for (; waiting.length >= BATCH; waiting = waiting.slice(BATCH)) await send(waiting.slice(0, BATCH));
       }
-      if (waiting.length) await this.send(waiting, ids);
+      if (waiting.length) await send(waiting);
+      await flight.end();
       await this.follow(before);
       this.put({ phase: 'done' });
     } catch (error) {
+      await flight.settled();
       this.put(isAbort(error) ? { phase: 'cancelled' } : { phase: 'failed', error });
     }
   }
 
-  /** Stop after the running batch. Written issues stay. */
+  /** Stop after the batches that are on the way. Written issues stay. */
   cancel(): void {
     this.request.abort();
   }
@@ -95,14 +109,14 @@ export class Import {
     return ids;
   }
 
-  private async send(rows: readonly string[][], ids: readonly (Field | null)[]): Promise<void> {
+  private async send(rows: readonly string[][], from: number, ids: readonly (Field | null)[]): Promise<void> {
     const outcomes = await this.outcomes(rows.map((row) => ({ create: issueOf(row, ids) })));
     const refused = rows.flatMap((cells, at) => {
       const outcome = outcomes[at];
-      return outcome && outcome.status < 300 ? [] : [{ cells, reason: outcome?.reason ?? '' }];
+      return outcome && outcome.status < 300 ? [] : [{ place: from + at, cells, reason: outcome?.reason ?? '' }];
     });
     const { done, created, refused: others } = this.state.peek();
-    this.put({ done: done + rows.length, created: created + rows.length - refused.length, refused: [...others, ...refused] });
+    this.put({ done: done + rows.length, created: created + rows.length - refused.length, refused: [...others, ...refused].sort((a, b) => a.place - b.place) });
   }
 
   /** The outcome of each operation. The same key makes it safe to send them again. */

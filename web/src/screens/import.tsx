@@ -89,7 +89,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
         <table class="table import-table">
           <thead>
             <tr>
-              {columns.map(({ header, target, inferred, values }, at) => (
+              {columns.map(({ header, target, values }, at) => (
                 <th key={at} scope="col">
                   <span class="import-header">{header || words.import.unnamed(at + 1)}</span>
                   <select
@@ -109,7 +109,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
                     </optgroup>
                     {mayDefine && header && (
                       <optgroup label={words.import.newField}>
-                        {[...new Set<FieldType>([inferred, 'text'])].map((type) => (
+                        {values.types.map((type) => (
                           <option key={type} value={`new ${type}`}>
                             {words.import.newOf(words.settings.types[type])}
                           </option>

@@ -76,7 +76,7 @@ export function Palette({ commands, openIssue, onClose }: PaletteProps) {
           >
             <span class="palette-text">{command.text}</span>
             {command.keys !== undefined && <kbd>{command.keys}</kbd>}
-            <span class="soft">{words.palette.kinds[command.kind]}</span>
+            <span class="palette-kind">{words.palette.kinds[command.kind]}</span>
           </li>
         ))}
       </ul>
