@@ -235,14 +235,23 @@ describe('a cell', () => {
       await expect.poll(focused).toBe(place);
     }
 
-    // A new row: its name, the next cell, and the count.
+    // A new row that is cancelled was never an issue: nothing is counted, numbered or in the trash.
     await (await project.cell(0, 'Weight')).click();
+    await page.getByRole('button', { name: 'New row' }).click();
+    await editorIn(page).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet']);
+    await expect.poll(focused).toMatch(/^3 /);
+
+    // A new row: its name, the next cell, and the count.
     await page.getByRole('button', { name: 'New row' }).click();
     await editorIn(page).waitFor();
     await page.keyboard.type('Cable');
     await page.keyboard.press('Tab');
     await expect.poll(focused).toBe('4 state');
-    await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ name: 'Cable' });
+    await page.keyboard.type('open');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ name: 'Cable', state: 'open' });
     await project.counts('3 issues');
     expect((await project.rows()).map(({ cells }) => cells['Name'])).toEqual(['Girder', 'Rivet', 'Cable']);
   });

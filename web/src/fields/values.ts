@@ -31,6 +31,9 @@ export function rowOf({ num, version, fields, ...builtIn }: Omit<GridRow, 'match
   return { num, version, values: { ...builtIn, ...fields, num } };
 }
 
+/** The number of a row that is no issue yet: its first value creates it. */
+export const DRAFT = 0;
+
 export function valueOf(row: Row, field: string): CellValue {
   return row.values[field] ?? null;
 }

@@ -111,7 +111,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     commit: (index, id, typed) => {
       const field = model.field(id);
       const slot = rows.at(index);
-      if (field && slot.kind === 'issue') actions.commit(slot.row, field, typed);
+      if (!field || slot.kind !== 'issue') return;
+      actions.commit(slot.row, field, typed);
+      // A row that was no issue is gone with its editor, which had the focus.
+      const last = model.size.rows - 1;
+      if (index > last && last >= 0) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === id) });
     },
     clicked: (cell) => actions.toggle(cell),
     focused: (cell) => model.moveTo(cell),

@@ -10,7 +10,7 @@ import type { Outcome } from '../edits/editor';
 import { writeQueue } from '../edits/write-queue';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
-import { valueOf, type Row } from '../fields/values';
+import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
 import { countOf, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
@@ -37,6 +37,9 @@ export class Actions {
   /** The last outcome, for the status line and for screen readers. */
   readonly outcome = signal('');
 
+  /** The number of the issue that the draft becomes, while it is being created. */
+  private creating: Promise<number | null> | null = null;
+
   constructor(private readonly model: ProjectModel) {}
 
   /**
@@ -44,6 +47,10 @@ export class Actions {
    * marked at the cell.
    */
   commit(row: Row, field: Field, typed: Typed | null): void {
+    if (row.num === DRAFT) {
+      void this.commitDraft(row, field, typed);
+      return;
+    }
     if (!typed) {
       this.model.editor.forgetRefusal(row.num, field.id);
       return;
@@ -149,17 +156,49 @@ export class Actions {
     await this.write(rows.flatMap((row) => this.read(row, fields, () => '')));
   }
 
-  /** Create an issue, at the end until the user moves on. Returns whether the API accepted it. */
-  async create(): Promise<boolean> {
-    const outcome = await this.model.editor.apply({ made: [newIssue({ name: words.actions.newName })] });
+  /**
+   * Show a new row, at the end until the user moves on, and return its place. It becomes an issue with its first value,
+   * so a user who cancels leaves nothing behind.
+   */
+  draft(): number {
+    return this.model.draft({ name: words.actions.newName });
+  }
+
+  /** An editor of a row that is no issue yet was closed. Further values wait until the first has created the issue. */
+  private async commitDraft(row: Row, field: Field, typed: Typed | null): Promise<void> {
+    const parsed = typed && parseTyped(field, typed);
+    if (!parsed) {
+      if (!this.creating) this.model.dropDraft();
+      return;
+    }
+    if (!parsed.ok) {
+      this.model.editor.refuse(DRAFT, field.id, 'text' in typed ? typed.text : '', parsed.message);
+      return;
+    }
+    if (this.creating) {
+      const num = await this.creating;
+      if (num !== null) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
+      return;
+    }
+    this.creating = this.createWith(field, parsed.value);
+    await this.creating;
+    this.creating = null;
+  }
+
+  /** Create the issue of the draft. Returns its number; null if the API refused it. */
+  private async createWith(field: Field, after: CellValue): Promise<number | null> {
+    this.model.rows.replace(DRAFT, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
+    const body = { name: words.actions.newName, ...patchOf([{ field: field.id, after }], this.model.fields) };
+    const outcome = await this.model.editor.apply({ made: [newIssue(body)] });
     this.report(outcome);
-    return outcome.taken.made.length > 0;
+    return outcome.taken.made[0]?.num ?? null;
   }
 
   /** Ask, and then delete the issues of the range. */
   async remove(): Promise<void> {
     const range = this.model.range;
     if (!range || !this.model.canEdit) return;
+    if (!this.creating && range.bottom === this.model.size.rows - 1) this.model.dropDraft();
     if (isLarge(range)) return this.removeMany(this.model.targets({ first: range.top, last: range.bottom }));
     const rows = await this.model.issuesIn(range.top, range.bottom);
     const [first] = rows;

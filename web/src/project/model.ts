@@ -10,13 +10,13 @@ import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
 import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import type { CellEdit, Change, Kept } from '../edits/change';
+import type { CellEdit, Change, Kept, Patch } from '../edits/change';
 import { changeId } from '../edits/change-id';
 import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
 import { countTouched } from '../edits/revert';
 import type { Field } from '../fields/fields';
-import { rowOf, type Row } from '../fields/values';
+import { DRAFT, rowOf, type Row } from '../fields/values';
 import type { Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
@@ -206,7 +206,7 @@ export class ProjectModel {
     for (let index = first; index <= Math.min(last, this.size.rows - 1); ) {
       const slot = this.rows.at(index);
       if (slot.kind === 'issue') {
-        found.push(slot.row);
+        if (slot.row.num !== DRAFT) found.push(slot.row);
         index += 1;
         continue;
       }
@@ -290,18 +290,42 @@ export class ProjectModel {
     void this.findMisfits(edits);
   }
 
-  /** Show issues that were just created, at the end. */
+  /** Show a row at the end that is no issue yet, with these values, or the one that is shown already. Returns its place. */
+  draft(body: Patch): number {
+    if (!this.hasDraft) {
+      const { values, ...row } = this.newRow({ num: DRAFT, version: 0, body });
+      this.showAdded([...this.added, { ...row, values: { ...values, num: null } }]);
+    }
+    return this.size.rows - 1;
+  }
+
+  /** Take away the row that is no issue yet. */
+  dropDraft(): void {
+    if (!this.hasDraft) return;
+    for (const { id } of this.fields) this.editor.forgetRefusal(DRAFT, id);
+    this.showAdded(this.added.filter(({ num }) => num !== DRAFT));
+  }
+
+  get hasDraft(): boolean {
+    return this.added.some(({ num }) => num === DRAFT);
+  }
+
+  /** Show issues that were just created, at the end. The first of them takes the place of a draft. */
   private add(issues: readonly Kept[]): void {
+    this.showAdded([...this.added.filter(({ num }) => num !== DRAFT), ...issues.map((issue) => this.newRow(issue))]);
+  }
+
+  private newRow({ num, version, body }: Kept): Row {
     const state = this.project.states[0]?.value ?? '';
     const defaults = Object.fromEntries(this.fields.flatMap((field) => (field.default === null ? [] : [[field.id, field.default]])));
-    const rows = issues.map(({ num, version, body }) => {
-      const row = rowOf({ state, fields: {}, ...body, num, version });
-      return { ...row, values: { ...defaults, ...row.values } };
-    });
-    this.added = [...this.added, ...rows];
-    const run = this.addedRun();
+    const row = rowOf({ state, fields: {}, ...body, num, version });
+    return { ...row, values: { ...defaults, ...row.values } };
+  }
+
+  private showAdded(rows: readonly Row[]): void {
+    this.added = rows;
     this.relayout();
-    this.rows.seed(run, this.added);
+    if (rows.length) this.rows.seed(this.addedRun(), rows);
   }
 
   /** The focus moved to a cell. Rows that no longer fit go to their places once another row has the focus. */
@@ -354,7 +378,7 @@ export class ProjectModel {
   private issueInFocus(): Row | null {
     const row = this.selection.peek()?.anchor.row;
     const slot = row === undefined ? undefined : this.rows.at(row);
-    return slot?.kind === 'issue' ? slot.row : null;
+    return slot?.kind === 'issue' && slot.row.num !== DRAFT ? slot.row : null;
   }
 
   /** Open a group that is closed, or close it. */

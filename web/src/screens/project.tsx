@@ -14,6 +14,7 @@ import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
 import { readViews, SavedViews, Unread } from '../project/saved-views';
 import { follow, go } from '../router';
+import type { Column } from '../view/view';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { isTyping } from '../ui/typing';
@@ -212,13 +213,12 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const focus = model.selection.peek()?.anchor;
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
-  const add = async () => {
-    const before = model.selection.peek();
-    const made = await actions.create();
-    // If the connection was lost meanwhile, the user may be elsewhere.
-    if (!made || model.selection.peek() !== before) return;
-    const name = model.columns.peek().findIndex(({ field }) => field === 'name');
-    grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
+  const add = () => {
+    const row = actions.draft();
+    const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
+    const columns = model.columns.peek();
+    const name = columns.findIndex(({ field }) => field === 'name');
+    grid.current?.edit({ row, column: name < 0 ? columns.findIndex(isEditable) : name });
   };
   // If the grid does not have the cell, the panel does.
   const show = (num: number, id: string) => {
@@ -236,7 +236,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
-        <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => (panels.asked.value = 'help')} />
+        <EditTools model={model} actions={actions} onAdd={add} onHelp={() => (panels.asked.value = 'help')} />
       </Toolbar>
       <ViewNotice views={views} />
       <Redefined model={model} onReload={onRedefined} />
@@ -256,7 +256,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
       {asked === 'help' && <Help onClose={unask} />}
       {asked === 'palette' && (
         <Palette
-          commands={commandsOf(model, actions, projects, { add: () => void add(), help: () => (panels.asked.value = 'help'), goTo })}
+          commands={commandsOf(model, actions, projects, { add, help: () => (panels.asked.value = 'help'), goTo })}
           openIssue={(num) => (panels.drawer.value = { kind: 'issue', num })}
           onClose={unask}
         />
