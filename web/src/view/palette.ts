@@ -16,8 +16,8 @@ export interface Command {
 export const MOST_SHOWN = 50;
 
 /**
- * The entries that contain every typed word, in the order of their kinds. Among one kind: those that begin with the
- * text first, then those in which each typed word begins a word.
+ * The entries that contain every typed word, in the order of their kinds. In one kind, entries that begin with the text
+ * come first, then entries in which each typed word begins a word.
  */
 export function foundFor<Entry extends Command>(commands: readonly Entry[], typed: string): readonly Entry[] {
   const wanted = caseFolded(typed).split(/\s+/).filter(Boolean);
