@@ -54,6 +54,16 @@ describe('the commands', () => {
     await jobs.waitFor();
     await jobs.getByRole('button', { name: 'Close' }).click();
 
+    // The stack of a developer begins with the figures for developers; this browser keeps the choice.
+    const cost = page.getByRole('button', { name: /read units/ });
+    await cost.waitFor();
+    await type('hide developer');
+    await page.keyboard.press('Enter');
+    await cost.waitFor({ state: 'hidden' });
+    await page.reload();
+    await project.rows();
+    expect(await cost.count()).toBe(0);
+
     await type('nothing like it');
     await window.getByText('Nothing found.').waitFor();
     await box.fill(`Elsewhere ${id}`);

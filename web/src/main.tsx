@@ -1,10 +1,11 @@
 import { render } from 'preact';
 import { App } from './app';
-import { loadSession } from './auth/config';
+import { loadConfig, sessionOf } from './auth/config';
 import { Api } from './api/client';
 import { writeQueue } from './edits/write-queue';
 import { words } from './words';
 import { Notice } from './screens/notice';
+import { beginDetails } from './ui/details';
 import './styles/index.css';
 
 const root = document.getElementById('app');
@@ -13,7 +14,9 @@ if (!root) throw new Error('The page has no place for the application.');
 window.addEventListener('online', () => writeQueue.retry());
 
 try {
-  const session = await loadSession();
+  const config = await loadConfig();
+  const session = sessionOf(config);
+  beginDetails(config.auth === 'local');
   render(<App session={session} api={new Api(session)} />, root);
   await session.start();
 } catch (error) {

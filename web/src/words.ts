@@ -218,6 +218,8 @@ export const words = {
     clearFilter: 'Clear the filter',
     clearSort: 'Clear the sort',
     clearGroups: 'Do not group',
+    showDetails: 'Show developer details: index lag and cost',
+    hideDetails: 'Hide developer details',
     keys: { undo: 'Ctrl Z', redo: 'Ctrl Shift Z', open: 'Space', copy: 'Ctrl C', help: 'Ctrl /' },
   },
   live: {

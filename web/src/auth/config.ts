@@ -13,9 +13,12 @@ export interface CognitoConfig {
 
 export type Config = { readonly auth: 'local' } | CognitoConfig;
 
-export async function loadSession(): Promise<Session> {
+export async function loadConfig(): Promise<Config> {
   const answer = await fetch('/config.json');
   if (!answer.ok) throw new Error(`/config.json answered ${answer.status}.`);
-  const config = (await answer.json()) as Config;
+  return (await answer.json()) as Config;
+}
+
+export function sessionOf(config: Config): Session {
   return config.auth === 'local' ? new LocalSession() : new CognitoSession(config);
 }

@@ -5,6 +5,7 @@ import type { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { addressOfProject, go } from '../router';
 import { shown } from '../view/columns';
+import { details, toggleDetails } from '../ui/details';
 import type { Command, Kind } from '../view/palette';
 import { words } from '../words';
 
@@ -66,6 +67,7 @@ function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions)
     action(words.jobs.title, () => (panels.window.value = 'jobs')),
     action(words.trash.title, () => (panels.window.value = 'trash')),
     ...(isAdmin ? [action(words.webhooks.title, () => (panels.window.value = 'webhooks')), action(words.settings.open, () => (panels.window.value = 'settings'))] : []),
+    action(details.peek() ? words.palette.hideDetails : words.palette.showDetails, toggleDetails),
     action(words.projects.title, () => go('/')),
     action(words.tools.help, screen.help, words.palette.keys.help),
   ];

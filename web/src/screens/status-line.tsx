@@ -3,6 +3,7 @@ import { refusedIn } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { cellCount } from '../selection/range';
+import { details } from '../ui/details';
 import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
@@ -61,8 +62,8 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
         {model.jobs.announcement.value}
       </span>
       <Presence others={model.live.others.value} />
-      {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
-      {explanation && (
+      {details.value && typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
+      {details.value && explanation && (
         <button class="link" type="button" onClick={() => (model.panels.drawer.value = { kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}
         </button>
