@@ -138,7 +138,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
           anchor: { row: target.top, column: target.left },
           reach: { row: target.bottom, column: target.right },
         };
-        void actions.fill(range, target);
+        void actions.fill(range, target, { continues: true });
       }
       grid.repaint();
     },

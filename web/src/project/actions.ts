@@ -14,6 +14,7 @@ import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
 import { countOf, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
+import { seriesOf } from '../selection/series';
 import { words } from '../words';
 import type { ProjectModel } from './model';
 
@@ -119,21 +120,28 @@ export class Actions {
     this.report(outcome);
   }
 
-  /** Repeat the cells of the source over another range. */
-  async fill(source: Rectangle, target: Rectangle): Promise<void> {
+  /**
+   * Repeat the cells of the source over another range. If it `continues`, a column whose cells have a constant step goes
+   * on with it.
+   */
+  async fill(source: Rectangle, target: Rectangle, { continues = false } = {}): Promise<void> {
     if (!this.model.canEdit) return;
     if (source.top === source.bottom && isLarge(target)) return this.fillMany(source, target);
     const [sources, targets] = await Promise.all([
       this.model.issuesIn(source.top, source.bottom),
       this.model.issuesIn(target.top, target.bottom),
     ]);
+    const fields = this.fieldsFrom(target.left, target.right - target.left + 1);
+    const isDown = source.left === target.left && source.right === target.right;
+    const series = fields.map((field) => (continues && isDown ? seriesOf(field.type, sources.map((row) => valueOf(row, field.id))) : null));
     const edits = targets.flatMap((row, place) =>
-      this.fieldsFrom(target.left, target.right - target.left + 1).flatMap((field, column): CellEdit[] => {
+      fields.flatMap((field, column): CellEdit[] => {
         const from = sourceOf(source, { row: target.top + place, column: target.left + column });
         const origin = sources[from.row - source.top];
         const originField = this.model.fieldAt(from.column);
         if (!origin || !originField || !field.editable || (origin === row && originField === field)) return [];
-        const parsed = carried(origin, originField, field);
+        const next = series[column]?.(target.top + place - source.top);
+        const parsed = next === undefined ? carried(origin, originField, field) : checked(field, next);
         if (parsed.ok) return [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }];
         this.model.editor.refuse(row.num, field.id, textOf(originField.type, valueOf(origin, originField.id)), parsed.message);
         return [];
@@ -198,7 +206,7 @@ export class Actions {
   async remove(): Promise<void> {
     const range = this.model.range;
     if (!range || !this.model.canEdit) return;
-    if (!this.creating && range.bottom === this.model.size.rows - 1) this.model.dropDraft();
+    if (!this.creating && this.model.hasDraft) this.model.dropDraft();
     if (isLarge(range)) return this.removeMany(this.model.targets({ first: range.top, last: range.bottom }));
     const rows = await this.model.issuesIn(range.top, range.bottom);
     const [first] = rows;
