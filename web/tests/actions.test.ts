@@ -128,6 +128,31 @@ describe('values that do not fit their field', () => {
   });
 });
 
+describe('a fill', () => {
+  const issues: readonly Row[] = [1, 2, 3, 4].map((num) => ({ num, version: 1, values: { num, name: 'Beam', cost: num * 10, note: 'dry' } }));
+  const filled = async (source: Rectangle, target: Rectangle, continues: boolean) => {
+    const apply = vi.fn((change: Partial<Change>) => Promise.resolve({ taken: { ...NO_CHANGE, ...change }, problems: [] }));
+    const model = {
+      canEdit: true,
+      fieldAt: (column: number) => FIELDS[column],
+      issuesIn: (first: number, last: number) => Promise.resolve(issues.slice(first, last + 1)),
+      editor: { apply },
+    } as unknown as ProjectModel;
+    await new Actions(model).fill(source, target, { continues });
+    return apply.mock.calls[0]?.[0].edits?.map(({ num, field: id, after }) => `${num} ${id} ${String(after)}`);
+  };
+
+  it('by the handle continues a constant step, in each column that has one', async () => {
+    expect(await filled(rows(0, 1, 2, 3), rows(0, 3, 2, 3), true)).toEqual(['3 cost 30', '3 note dry', '4 cost 40', '4 note dry']);
+    expect(await filled(rows(2, 3, 2), rows(0, 3, 2), true)).toEqual(['1 cost 10', '2 cost 20']);
+  });
+
+  it('otherwise repeats the cells, and so does one of a single row', async () => {
+    expect(await filled(rows(0, 1, 2), rows(0, 3, 2), false)).toEqual(['3 cost 10', '4 cost 20']);
+    expect(await filled(rows(0, 0, 2), rows(0, 2, 2), true)).toEqual(['2 cost 10', '3 cost 10']);
+  });
+});
+
 describe('cut', () => {
   afterEach(() => vi.unstubAllGlobals());
 
