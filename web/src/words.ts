@@ -326,7 +326,7 @@ export const words = {
     color: 'Color',
     height: 'Row height',
     heights: { 24: 'Compact', 32: 'Normal', 56: 'Tall' },
-    search: 'Search names',
+    search: 'Search issues',
     more: 'More',
     openIssue: 'Show all fields of the issue',
     findField: 'Find a field',

@@ -27,10 +27,11 @@ import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } fro
 import { go } from '../router';
 import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
-import { fieldsIn, withSearch } from '../view/filters';
+import { fieldsIn } from '../view/filters';
 import { ownTimezone } from '../view/relative';
 import { summaryFunction } from '../view/footers';
 import { compareRows } from '../view/order';
+import { withSearch } from '../view/text-search';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Counting } from './counting';
@@ -373,7 +374,7 @@ export class ProjectModel {
   /** The filter and the search words, as one. */
   get filter(): Filter | null {
     const { filter, search } = this.view.peek();
-    return withSearch(filter, search, this.project.issues ?? 0);
+    return withSearch(filter, search, this.project.issues ?? 0, this.fields);
   }
 
   private isBusy(num: number, field: string): boolean {
@@ -562,8 +563,8 @@ export class ProjectModel {
  * an index is built.
  */
 function definitionsOf({ name, states, attributes = [] }: Project): string {
-  const fields = attributes.map(({ id, name: called, type, options, required, indexed, description, format, default: value }) =>
-    [id, called, type, options, required, indexed, description, format, value]);
+  const fields = attributes.map(({ id, name: called, type, options, required, indexed, search, description, format, default: value }) =>
+    [id, called, type, options, required, indexed, search, description, format, value]);
   return JSON.stringify([name, states, fields]);
 }
 
