@@ -101,7 +101,7 @@ function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[]
       act: () => model.change({ groups: [...groups, { field, unit: null }] }),
     },
     ...(model.canEdit && model.field(field)?.editable
-      ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', field }) }]
+      ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', edit: 'set', field }) }]
       : []),
   ];
 }

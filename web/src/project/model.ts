@@ -36,6 +36,7 @@ import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Counting } from './counting';
 import { Panels } from './panels';
+import { Finding } from './finding';
 import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
@@ -89,6 +90,7 @@ export class ProjectModel {
   private readonly following: Following;
   private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
+  readonly finding: Finding;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
   private readonly editing = signal<ReadonlySet<string>>(new Set());
@@ -150,6 +152,7 @@ export class ProjectModel {
       isRedefined: () => this.isRedefined(),
     });
     this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
+    this.finding = new Finding(this);
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
@@ -172,6 +175,7 @@ export class ProjectModel {
       () => this.live.stop(),
       () => this.turning.stop(),
       () => this.jobs.close(),
+      () => this.finding.end(),
     ];
     this.stop = () => {
       for (const stop of stopping) stop();
@@ -289,6 +293,7 @@ export class ProjectModel {
       this.summarize({ again: true });
     }
     void this.findMisfits(edits);
+    this.finding.changed();
   }
 
   /** Show issues that were just created, at the end. */
@@ -493,6 +498,11 @@ export class ProjectModel {
       : [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
     if (this.added.length) pieces.push({ kind: 'run', run: this.addedRun() });
     return new Layout(pieces);
+  }
+
+  /** The runs of issues on the screen, without new issues that are not yet in their places. */
+  runs(): readonly Run[] {
+    return this.rows.layout.pieces.flatMap((piece) => (piece.kind === 'run' && piece.run.key !== ADDED ? [piece.run] : []));
   }
 
   private addedRun(): Run {

@@ -23,6 +23,7 @@ import { BulkDrawer } from './bulk';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
+import { FindBar } from './find-bar';
 import { Frame } from './frame';
 import { useFileDrop } from './file-drop';
 import { ImportWindow } from './import';
@@ -157,15 +158,17 @@ interface Opened {
   readonly feed: Feed;
 }
 
-/** Undo, redo and the help, wherever the focus is. */
+/** Undo, redo, find and the help, wherever the focus is. */
 function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, help: () => void): void {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
   if (isTyping(document.activeElement) || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();
   const undoes = model.canEdit && (key === 'z' || key === 'y');
-  if (!undoes && key !== '/') return;
+  const finds = key === 'f' && !event.shiftKey;
+  if (!undoes && !finds && key !== '/') return;
   event.preventDefault();
-  if (undoes) void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
+  if (finds) model.finding.open();
+  else if (undoes) void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
   else help();
 }
 
@@ -217,6 +220,9 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
   };
+  const backToGrid = () => {
+    if (model.size.rows > 0) grid.current?.focus(model.selection.peek()?.anchor ?? { row: 0, column: 0 });
+  };
   // If the grid does not have the cell, the panel does.
   const show = (num: number, id: string) => {
     const row = model.rows.indexOf(num);
@@ -233,6 +239,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
       <Redefined model={model} onReload={onRedefined} />
       <div class="stage">
         <div class="grid-place">
+          {model.finding.isOpen.value && <FindBar model={model} onClose={backToGrid} />}
           <GridPlace model={model} actions={actions} onReady={(ready) => (grid.current = ready)} />
           <RowsNotice model={model} />
         </div>

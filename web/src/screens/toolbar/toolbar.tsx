@@ -92,10 +92,13 @@ function Search({ model }: { readonly model: ProjectModel }) {
   );
 }
 
+const IS_MAC = navigator.userAgent.includes('Mac');
+
 function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
   const { panels } = model;
   return (
     <ul class="choices">
+      <Choice icon="search" label={words.find.open} keys={words.find.keys(IS_MAC)} onChoose={() => model.finding.open()} close={close} />
       {model.selection.value && (
         <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
       )}
@@ -123,7 +126,7 @@ function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> &
   const { range, panels } = model;
   const matched = model.counting.counts.value?.matched ?? null;
   const filtered = model.filter !== null;
-  const change = (scope: Scope) => (panels.drawer.value = { kind: 'bulk', scope, field: null });
+  const change = (scope: Scope) => (panels.drawer.value = { kind: 'bulk', scope, edit: 'set', field: null });
   const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
   return (
     <>
@@ -137,11 +140,13 @@ function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> &
 interface ChoiceProps {
   readonly icon: IconName;
   readonly label: string;
+  /** The keys that do the same. */
+  readonly keys?: string;
   readonly onChoose: () => void;
   readonly close: () => void;
 }
 
-function Choice({ icon, label, onChoose, close }: ChoiceProps) {
+function Choice({ icon, label, keys, onChoose, close }: ChoiceProps) {
   return (
     <li>
       <button
@@ -153,6 +158,7 @@ function Choice({ icon, label, onChoose, close }: ChoiceProps) {
       >
         <Icon name={icon} />
         {label}
+        {keys !== undefined && <kbd class="choice-keys">{keys}</kbd>}
       </button>
     </li>
   );
