@@ -40,7 +40,7 @@ import { Finding } from './finding';
 import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { Jobs, type BulkRequest } from './jobs';
+import { Jobs, type BulkEdit } from './jobs';
 import { Live } from './live';
 import { fetchRows, issuesThatPass, loadProject } from './queries';
 import { People } from './people';
@@ -236,7 +236,7 @@ export class ProjectModel {
   }
 
   /** Start to change or delete many issues, and show the progress. */
-  async changeMany(order: Pick<BulkRequest, 'targets' | 'set'>): Promise<boolean> {
+  async changeMany(order: { readonly targets: readonly Target[] } & (BulkEdit | { readonly set: null })): Promise<boolean> {
     const change = changeId();
     const known = this.jobs.list.peek().length;
     const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);

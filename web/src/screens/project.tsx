@@ -8,7 +8,7 @@ import type { GridViewProps } from '../grid/grid-view';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
-import { Panels } from '../project/panels';
+import { Panels, type Drawer } from '../project/panels';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -19,7 +19,7 @@ import { Refusal } from '../ui/refusal';
 import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
 import { words } from '../words';
-import { BulkDrawer } from './bulk';
+import { BulkDrawer } from './bulk/bulk';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
@@ -172,6 +172,11 @@ function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, he
   else help();
 }
 
+/** Another bulk change is another form. */
+function keyOfBulk({ scope, edit, field, find = '' }: Extract<Drawer, { kind: 'bulk' }>): string {
+  return `${scope} ${edit} ${field} ${find}`;
+}
+
 interface OpenProjectProps {
   readonly api: Api;
   readonly views: SavedViews;
@@ -245,7 +250,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
-        {drawer?.kind === 'bulk' && <BulkDrawer key={`${drawer.scope} ${drawer.field}`} model={model} scope={drawer.scope} field={drawer.field} />}
+        {drawer?.kind === 'bulk' && <BulkDrawer key={keyOfBulk(drawer)} model={model} {...drawer} />}
         {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
       </div>
       <StatusLine model={model} actions={actions} />

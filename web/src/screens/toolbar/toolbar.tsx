@@ -5,7 +5,7 @@ import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
 import { permits } from '../../auth/session';
-import type { Scope } from '../../project/panels';
+import type { BulkKind, Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
 import { fromFilter, shownIn } from '../../view/filters';
@@ -126,12 +126,13 @@ function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> &
   const { range, panels } = model;
   const matched = model.counting.counts.value?.matched ?? null;
   const filtered = model.filter !== null;
-  const change = (scope: Scope) => (panels.drawer.value = { kind: 'bulk', scope, edit: 'set', field: null });
+  const change = (scope: Scope, edit: BulkKind = 'set') => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
   const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
   return (
     <>
       {selected > 0 && <Choice icon="pencil" label={words.jobs.changeSelected(selected)} onChoose={() => change('rows')} close={close} />}
       <Choice icon="pencil" label={words.jobs.changeAll(matched, filtered)} onChoose={() => change('all')} close={close} />
+      <Choice icon="text" label={words.bulk.replaceIn} onChoose={() => change('all', 'replace')} close={close} />
       <Choice icon="trash" label={words.jobs.deleteAll(matched, filtered)} onChoose={() => void actions.removeMany(model.targets(null))} close={close} />
     </>
   );
