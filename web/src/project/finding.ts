@@ -29,6 +29,8 @@ import { countGroups, fetchCounts, fetchRowNumber, fetchRows } from './queries';
 const PAUSE = 250;
 /** Milliseconds between two counts while issues change. */
 const COUNT_AGAIN = 1_000;
+/** Steps that wait while a key is held down. */
+const MAX_WAITING = 3;
 /** If rows have moved between the requests of a step, all of them are sent once more. */
 const ATTEMPTS = 2;
 
@@ -72,6 +74,8 @@ export class Finding {
   private isCounted = false;
   private looking = new AbortController();
   private moving = new AbortController();
+  private waiting: Step[] = [];
+  private isGoing = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly recounting = new Throttle(COUNT_AGAIN, () => void this.look());
   /** The issue that was searched, until its row is loaded. */
@@ -96,7 +100,8 @@ export class Finding {
     const stopping = [
       query.subscribe(() => this.begin()),
       focus.subscribe(() => {
-        this.moving.abort();
+        // The user has gone elsewhere.
+        if (!this.isGoing) this.rest();
         this.lookSoon();
       }),
       model.live.reported.subscribe(() => this.changed()),
@@ -144,38 +149,44 @@ export class Finding {
     this.recounting.ask();
   }
 
-  /** Go to the next match, or to the one before. */
+  /** Go to the next match, or to the one before. Steps that come while one is on the way follow it. */
   async next(step: Step): Promise<void> {
-    if (this.matcher.peek() === null) return;
-    this.moving.abort();
+    if (this.matcher.peek() === null || this.waiting.length > MAX_WAITING) return;
+    this.waiting.push(step);
+    if (this.busy.peek()) return;
     const { signal } = (this.moving = new AbortController());
-    this.error.value = null;
-    const near = this.near(step);
-    if (near !== undefined) {
-      this.go(near, step);
-      return;
-    }
     this.busy.value = true;
+    this.error.value = null;
     try {
-      const far = await this.far(step, signal);
-      if (!signal.aborted) this.go(far, step);
+      for (let one = this.waiting.shift(); one !== undefined; one = this.waiting.shift()) {
+        const near = this.near(one);
+        const found = near === undefined ? await this.far(one, signal) : near;
+        if (signal.aborted) return;
+        this.go(found, one);
+      }
     } catch (error) {
       if (!isAbort(error) && !signal.aborted) this.error.value = error;
     } finally {
-      if (this.moving.signal === signal) this.busy.value = false;
+      if (this.moving.signal === signal) this.rest();
     }
+  }
+
+  /** No step is on the way any more. */
+  private rest(): void {
+    this.moving.abort();
+    this.waiting = [];
+    this.busy.value = false;
   }
 
   /** Another text, or another view: nothing is known of it. */
   private begin(): void {
-    this.moving.abort();
+    this.rest();
     this.looking.abort();
     this.isCounted = false;
     this.counts = new Map();
     batch(() => {
       this.total.value = this.place.value = this.wrapped.value = this.error.value = null;
       this.hidden.value = 0;
-      this.busy.value = false;
       this.announcement.value = '';
     });
     this.lookSoon();
@@ -255,11 +266,10 @@ export class Finding {
     }
     const { cell, row, wrapped } = found;
     const id = this.model.columns.peek()[cell.column]?.field ?? '';
-    this.model.moveTo(cell);
+    this.moveTo(cell);
     this.expected = { num: row.num, cell };
     batch(() => {
       this.wrapped.value = wrapped ? step : null;
-      this.reached.value = { ...cell };
       this.announcement.value = words.find.at(this.model.fields.find((field) => field.id === id)?.name ?? id, String(valueOf(row, id) ?? ''));
     });
     this.arrive();
@@ -276,8 +286,14 @@ export class Finding {
     this.expected = null;
     const row = this.model.rows.indexOf(num);
     if (row === undefined || row === cell.row || anchor?.row !== cell.row) return;
-    this.model.moveTo({ ...cell, row });
-    this.reached.value = { ...cell, row };
+    this.moveTo({ ...cell, row });
+  }
+
+  private moveTo(cell: Cell): void {
+    this.isGoing = true;
+    this.model.moveTo(cell);
+    this.isGoing = false;
+    this.reached.value = { ...cell };
   }
 
   /** The columns of a row whose cells have the text, from the left. */

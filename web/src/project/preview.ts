@@ -56,8 +56,9 @@ export class Preview {
     this.begun.value = null;
   }
 
-  private textOf(request: Previewed): string {
-    return formatJson([request, this.model.view.value.sort]);
+  /** The request as text, without the numbers of issues: these may change while others work. */
+  private textOf({ targets, ...edit }: Previewed): string {
+    return formatJson([targets.map(({ filter, rows }) => [filter, rows]), this.model.view.value.sort, edit]);
   }
 }
 
