@@ -89,7 +89,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
           </button>
         )}
       </div>
-      {refused > 0 && <RefusedIssues key={`${id} ${open}`} model={model} job={id} count={refused} onShow={show} />}
+      {refused > 0 && <RefusedIssues key={`${id} ${open}`} model={model} job={id} summary={words.jobs.notDone(refused)} onShow={show} />}
     </li>
   );
 }

@@ -9,22 +9,23 @@ interface RefusedIssuesProps {
   readonly model: ProjectModel;
   /** The id of the job. */
   readonly job: string;
-  readonly count: number;
+  /** How many there are, in words. */
+  readonly summary: string;
   /** Show an issue; without it, the list only names them. */
   readonly onShow?: (num: number) => void;
 }
 
-export function RefusedIssues({ count, ...list }: RefusedIssuesProps) {
+export function RefusedIssues({ summary, ...list }: RefusedIssuesProps) {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{words.jobs.notDone(count)}</summary>
+      <summary>{summary}</summary>
       {open && <RefusedList {...list} />}
     </details>
   );
 }
 
-function RefusedList({ model, job, onShow }: Omit<RefusedIssuesProps, 'count'>) {
+function RefusedList({ model, job, onShow }: Omit<RefusedIssuesProps, 'summary'>) {
   const refused = useMemo(() => model.jobs.refusedBy(job), [model, job]);
   useEffect(() => {
     void refused.load();

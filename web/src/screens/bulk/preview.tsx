@@ -50,7 +50,7 @@ export function PreviewedChange({ model, targets, change, partsOf = whole, label
       {isKnown &&
         outlook.jobs.filter(({ refused }) => refused > 0).map(({ id, refused }) => (
           <div key={id} class="jobs">
-            <RefusedIssues model={model} job={id} count={refused} />
+            <RefusedIssues model={model} job={id} summary={words.bulk.refused(refused)} />
           </div>
         ))}
       <div class="row-end">
