@@ -197,7 +197,6 @@ describe('many texts', () => {
     await drawer.locator('summary').click();
     await drawer.getByText(/^Issue 3: Weight /).waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.screenshot({ path: '/tmp/find-copy.png' });
     await drawer.getByRole('button', { name: 'Copy in 3 issues' }).click();
     await project.panel('Background jobs').getByText('Done: 3 of 4 issues, 1 refused.').first().waitFor();
     await expect.poll(() => countOf(api, id, { field: 'weight', op: 'is_empty' })).toBe(1);
