@@ -157,7 +157,6 @@ describe('many texts', () => {
     await drawer.locator('summary').click();
     await drawer.getByText(/^Issue 3: Note .*1,?024/).waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.screenshot({ path: '/tmp/find-replace.png' });
     // Another request needs another preview.
     await drawer.getByLabel('Match case').check();
     await drawer.getByText('1 issue would change.').waitFor({ state: 'hidden' });
@@ -213,10 +212,8 @@ describe('many texts', () => {
     await bar(page).getByText('1 of 1 issue').waitFor();
     expect(await findings(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-    await page.screenshot({ path: '/tmp/find-phone.png' });
     await bar(page).getByRole('button', { name: 'Replace …' }).click();
     await page.getByRole('complementary').getByLabel('Replace with').fill('Nut');
-    await page.screenshot({ path: '/tmp/find-phone-replace.png' });
     await page.getByRole('complementary').getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('complementary').getByText('1 issue would change.').waitFor();
     expect(await findings(page)).toEqual([]);

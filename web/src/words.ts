@@ -529,7 +529,7 @@ export const words = {
     to: 'Copy to',
     ofType: (field: string, type: string) => `${field} (${type})`,
     copyWhy: 'Each value is converted to the type of the target, and replaces the value there. An issue without a value has none in the target afterwards.',
-    typeChange: 'To change the type of a field, add a field of the new type in the project settings, copy the values, and delete the old field.',
+    typeChange: 'To change the type of a field, add a field of the new type in the settings. Then copy the values, and delete the old field.',
     preview: 'Preview',
     previewing: (done: number, total: number | null) =>
       total === null ? 'Finding the issues …' : `Looking at ${numbers.format(done)} of ${counted(total, 'issue', 'issues')} …`,

@@ -1,9 +1,9 @@
 /**
- * Finds a text in the cells of the view: in all rows, also in those that are not loaded.
+ * Finds a text in the cells of the view, in all rows.
  *
- * Loaded rows are searched in the page. Beyond them, the API counts the matches before the issue in focus (`before`),
- * returns the next match by that number, and then its row number in the view. In groups, the matches of each group are
- * counted, and the same happens within a group.
+ * Loaded rows are searched in the page. For other rows, the API counts the matches before the issue in focus (`before`).
+ * It returns the match of that number, and then its row number in the view. In a grouped view it also counts the matches
+ * of each group, and the rest happens within one group.
  */
 import { batch, computed, signal, type ReadonlySignal } from '@preact/signals';
 import { isAbort } from '../api/problem';

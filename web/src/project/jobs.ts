@@ -14,7 +14,7 @@ import type { Target } from '../rows/targets';
 import { words } from '../words';
 import { Paged } from './paged';
 
-/** A change of many issues: the same values for each, a text in the place of another, or the values of another field. */
+/** A change of many issues: one value for all, a text in the place of another, or the values of another field. */
 export type BulkEdit = { readonly set: Patch } | { readonly replace: Replacement } | { readonly copy: FieldCopy };
 
 /** The issues of a bulk change, in the order of the view. */

@@ -102,7 +102,7 @@ function Scope({ model: { finding } }: { readonly model: ProjectModel }) {
   const names = finding.fields.value.map(({ name }) => name);
   const text = finding.match === 'words' ? words.find.wholeWords(MAX_READ, names) : names.length ? words.find.looksIn(names) : words.find.noFields;
   return (
-    <span class="find-scope" title={text}>
+    <span class={`find-scope${finding.match === 'words' ? ' is-whole' : ''}`} title={text}>
       {text}
     </span>
   );

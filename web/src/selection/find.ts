@@ -22,7 +22,7 @@ export function beforeAll({ length }: Pick<SearchedRows, 'length'>, step: Step):
   return step > 0 ? { row: 0, column: -1 } : { row: length - 1, column: Infinity };
 }
 
-/** The next matching cell after one; null if there is none up to the end; undefined if a row before it is not loaded. */
+/** The next matching cell after one; null without any up to the end; undefined if a row before it is not loaded. */
 export function nextCell({ length, at, columnsOf }: SearchedRows, from: Cell, step: Step): Cell | null | undefined {
   for (let row = from.row; row >= 0 && row < length; row += step) {
     const slot = at(row);

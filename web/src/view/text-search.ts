@@ -20,7 +20,10 @@ export function searchable(fields: readonly Field[], match: TextMatch): readonly
   return fields.filter(({ type, search }) => type === 'text' && (match === 'part' || search));
 }
 
-/** The first of these fields, as many as a filter has room for beside another one. Without room one stays, and the API says why. */
+/**
+ * The first of these fields, as many as a filter has room for beside another one. Without any room one remains, and the
+ * API says why it refuses that.
+ */
 export function fittingBeside<F>(filter: Filter | null, fields: readonly F[]): readonly F[] {
   return fields.slice(0, Math.max(1, MAX_CONDITIONS - conditionsIn(filter)));
 }
