@@ -115,7 +115,7 @@ describe('types', () => {
 
 describe('an import plan', () => {
   const attribute = (id: string, name: string, type: FieldType): Field => ({
-    id, name, type, options: [], required: false, indexed: true, description: '', format: null, default: null, editable: true, custom: true,
+    id, name, type, options: [], required: false, indexed: true, search: false, description: '', format: null, default: null, editable: true, custom: true,
   });
   const builtIn = fieldsOf(
     { id: 'p', name: 'p', states: [], issues: 0, version: 1, created: '', updated: '', history: { enabled: true, days: 90 }, created_by: '', updated_by: '' },

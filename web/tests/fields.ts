@@ -9,6 +9,7 @@ export function field(id: string, type: Field['type'] = 'text', options: readonl
     options: options.map((value) => ({ id: value, value, color: null })),
     required: false,
     indexed: true,
+    search: false,
     description: '',
     format: null,
     default: null,

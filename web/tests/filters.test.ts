@@ -12,7 +12,6 @@ import {
   operatorsOf,
   toFilter,
   withField,
-  withSearch,
   type GroupDraft,
 } from '../src/view/filters';
 
@@ -23,6 +22,7 @@ const field = (id: string, type: Field['type']): Field => ({
   options: [],
   required: false,
   indexed: true,
+  search: false,
   description: '',
   format: null,
   default: null,
@@ -91,15 +91,5 @@ describe('a condition', () => {
     expect(operandOf('multi_enum', 'eq')).toBe('many');
     expect(operandOf('text', 'eq')).toBe('one');
     for (const { type } of FIELDS) expect(operatorsOf(type)).toContain('is_empty');
-  });
-});
-
-describe('a search', () => {
-  it('is added to the filter, as a word search in large projects', () => {
-    const due: Filter = { field: 'due', op: 'is_empty' };
-    expect(withSearch(null, ' ', 5)).toBeNull();
-    expect(withSearch(null, ' Pier ', 5)).toEqual({ field: 'name', op: 'contains', value: 'Pier' });
-    expect(withSearch(due, 'pier', 20_000)).toEqual({ and: [due, { field: 'name', op: 'has_words', value: 'pier' }] });
-    expect(withSearch({ and: [due, due] }, 'pier', 5)).toEqual({ and: [due, due, { field: 'name', op: 'contains', value: 'pier' }] });
   });
 });

@@ -164,6 +164,27 @@ describe('the jobs of a project', () => {
     jobs.close();
   });
 
+  it('preview a change for each target, under no change, and end without a new look at the rows', async () => {
+    const stored = new Map<string, BackgroundJob>();
+    const { jobs, asked, ended } = apiOf(stored, ({ path }) => (path.endsWith('-matching') ? { status: 202, body: job('1', { change: null, changed: 0, examples: [] }) } : null));
+    const replace = { fields: ['name'], find: 'a', with: 'b' };
+    expect(await jobs.preview({ targets: [{ filter: filterOf('open'), rows: null, count: 3 }], sort: [], replace })).toEqual(['1']);
+    expect(asked).toMatchObject([{ path: '/v1/projects/p/issues/update-matching', body: { filter: filterOf('open'), replace, dry_run: true }, change: null }]);
+    stored.set('1', done('1', { change: null, changed: 2, examples: [] }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(jobs.announcement.value).toBe('Preview of a change. Done: 10 of 10 issues.');
+    expect(ended).not.toHaveBeenCalled();
+    jobs.close();
+  });
+
+  it('begin with a replacement, or a copy', async () => {
+    const { jobs, asked } = apiOf(new Map(), () => ({ status: 202, body: job('1') }));
+    const copy = { from: 'size', to: 'cost' };
+    await jobs.begin({ targets: [{ filter: null, rows: null, count: 3 }], sort: [], copy }, 'c');
+    expect(asked).toMatchObject([{ path: '/v1/projects/p/issues/update-matching', body: { filter: null, copy }, change: 'c' }]);
+    jobs.close();
+  });
+
   it('write the rows of the grid to a file', async () => {
     const { jobs, asked } = apiOf(new Map(), () => ({ status: 202, body: job('1', { kind: 'export' }) }));
     const sort = [{ field: 'due', direction: 'desc', nulls: 'last' }] as const;

@@ -14,13 +14,13 @@ import {
   shownIn,
   toFilter,
   withOperator,
-  withSearch,
   type ConditionDraft,
   type Given,
   type Operator,
 } from '../src/view/filters';
 import { isPeriod, isSame, periodIn, relativeIn, untilTurn } from '../src/view/relative';
 import { lookOf, viewOf } from '../src/view/saved';
+import { withSearch } from '../src/view/text-search';
 import { DEFAULT_VIEW } from '../src/view/view';
 import { field } from './fields';
 import { saved } from './views';
@@ -188,15 +188,15 @@ describe('addresses and saved views', () => {
   it.each([OVERDUE, WEEK, { and: [OVERDUE, MINE] }])('keep them unresolved', (filter) => {
     const view = { ...DEFAULT_VIEW, filter };
     expect(fromAddress(toAddress(view)).filter).toEqual(filter);
-    const { query } = lookOf(view, 5);
+    const { query } = lookOf(view, 5, []);
     expect(query).toEqual({ sort: [], filter });
     expect(viewOf(saved('v1', { query: { sort: [], filter } })).filter).toEqual(filter);
   });
 
   it('add the search beside a period', () => {
     const search = is('name', 'contains', 'pier');
-    expect(withSearch(WEEK, 'pier', 5)).toEqual({ and: [WEEK, search] });
-    expect(withSearch({ and: [OVERDUE, MINE] }, 'pier', 5)).toEqual({ and: [OVERDUE, MINE, search] });
+    expect(withSearch(WEEK, 'pier', 5, [])).toEqual({ and: [WEEK, search] });
+    expect(withSearch({ and: [OVERDUE, MINE] }, 'pier', 5, [])).toEqual({ and: [OVERDUE, MINE, search] });
   });
 });
 

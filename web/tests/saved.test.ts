@@ -39,7 +39,7 @@ describe('a saved view', () => {
   });
 
   it('contains the view on the screen, with the search as a condition', () => {
-    const look = lookOf(viewOf(FULL), 10);
+    const look = lookOf(viewOf(FULL), 10, []);
     expect(look).toEqual({
       query: FULL.query,
       columns: FULL.columns,
@@ -49,10 +49,10 @@ describe('a saved view', () => {
       color_by: 'priority',
       row_height: 56,
     });
-    const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10);
+    const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10, []);
     expect(searched.query.filter).toEqual({ and: [FULL.query.filter, { field: 'name', op: 'contains', value: 'paint' }] });
     expect(searched).not.toHaveProperty('closed');
-    expect(lookOf(DEFAULT_VIEW, 0)).toMatchObject({ query: { sort: [], filter: null }, columns: null, footers: [] });
+    expect(lookOf(DEFAULT_VIEW, 0, [])).toMatchObject({ query: { sort: [], filter: null }, columns: null, footers: [] });
   });
 });
 
@@ -64,7 +64,7 @@ describe('the time zone of a group', () => {
   const zoned = saved('v4', { groups });
 
   it('is saved unchanged', () => {
-    expect(lookOf(viewOf(zoned), 10).groups).toEqual(groups);
+    expect(lookOf(viewOf(zoned), 10, []).groups).toEqual(groups);
   });
 
   it('is in the address of an edited view', () => {
@@ -88,7 +88,7 @@ describe('ranges of numbers', () => {
       ],
       groupOrder: { field: null, fn: 'count', direction: 'desc' },
     });
-    expect(lookOf(viewOf(ranged), 10)).toMatchObject({ groups: ranged.groups, group_order: ranged.group_order });
+    expect(lookOf(viewOf(ranged), 10, [])).toMatchObject({ groups: ranged.groups, group_order: ranged.group_order });
   });
 
   it('are in the address of an edited view', () => {

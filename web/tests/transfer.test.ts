@@ -29,7 +29,7 @@ function apiOf(answer: (asked: Asked) => { status?: number; body: unknown; heade
 }
 
 const field = (id: string, type: Field['type'], custom: boolean): Field => ({
-  id, name: id, type, options: [], required: false, indexed: true, description: '', format: null, default: null, editable: true, custom,
+  id, name: id, type, options: [], required: false, indexed: true, search: false, description: '', format: null, default: null, editable: true, custom,
 });
 const NAME = { ...field('name', 'text', false), name: 'Name' };
 const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, values: new ColumnValues() });

@@ -14,6 +14,8 @@ export interface Field {
   readonly options: readonly Option[];
   readonly required: boolean;
   readonly indexed: boolean;
+  /** Whether its words are indexed, so that they are found in a project of any size; only of `text`. */
+  readonly search: boolean;
   /** What it is for; empty for nothing said. */
   readonly description: string;
   /** How its values are shown; null for the usual way of its type. */
@@ -38,6 +40,7 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
     options: [],
     required: true,
     indexed: true,
+    search: false,
     description: '',
     format: null,
     default: null,
@@ -47,7 +50,7 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
   });
   return [
     builtIn('num', 'number'),
-    builtIn('name', 'text', { editable: true }),
+    builtIn('name', 'text', { editable: true, search: true }),
     builtIn('state', 'enum', { editable: true, options: project.states }),
     ...(project.attributes ?? []).map(fieldOf),
     builtIn('created', 'datetime'),
@@ -65,6 +68,8 @@ function fieldOf(attribute: Attribute): Field {
     options: attribute.options ?? [],
     required: attribute.required,
     indexed: attribute.indexed,
+    // While the words are being indexed, a search by them is refused.
+    search: attribute.search && attribute.build?.state !== 'rebuilding',
     description: attribute.description ?? '',
     format: attribute.format,
     default: attribute.default,

@@ -4,6 +4,7 @@ import type { SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
 import { hasHistogram, Histogram } from '../project/histogram';
 import type { ProjectModel } from '../project/model';
+import type { BulkKind } from '../project/panels';
 import { Menu, type MenuEntry, type MenuProps } from '../ui/menu';
 import { frozen, hidden, inScreenOrder, moved } from '../view/columns';
 import { narrowedTo } from '../view/filters';
@@ -92,6 +93,7 @@ function sortEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
 
 function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
   const { groups } = model.view.value;
+  const bulk = (edit: BulkKind) => () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', edit, field });
   return [
     { text: words.menu.filter, icon: 'filter', act: () => (model.panels.filtering.value = field) },
     {
@@ -100,9 +102,8 @@ function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[]
       disabled: groups.length === MAX_GROUPS || groups.some((group) => group.field === field),
       act: () => model.change({ groups: [...groups, { field, unit: null }] }),
     },
-    ...(model.canEdit && model.field(field)?.editable
-      ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', field }) }]
-      : []),
+    ...(model.canEdit && model.field(field)?.editable ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: bulk('set') }] : []),
+    ...(model.canEdit ? [{ text: words.bulk.copyTo, icon: 'copy' as const, act: bulk('copy') }] : []),
   ];
 }
 

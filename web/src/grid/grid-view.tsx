@@ -244,8 +244,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => drawn.subscribe(() => grid.refreshFooter())),
     effect(() => grid.setColumns(columnsOf(model, width.value))),
     effect(() => grid.setHeight(model.view.value.height)),
+    model.finding.reached.subscribe((cell) => {
+      if (cell) grid.reveal(cell);
+    }),
     // Everything that changes the look of rows and cells.
-    ...[model.view, model.selection, model.editor.marks, model.misfits, model.live.others].map((look: ReadonlySignal<unknown>) =>
+    ...[model.view, model.selection, model.editor.marks, model.misfits, model.live.others, model.finding.matcher].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
@@ -296,6 +299,8 @@ function markAt(model: ProjectModel, row: number, field: string): Mark | undefin
 function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, fieldId: string): readonly string[] {
   const classes: string[] = [];
   const selection = model.selection.peek();
+  const slot = model.rows.at(row);
+  if (slot.kind === 'issue' && model.finding.has(slot.row, fieldId)) classes.push('is-found');
   const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
   if (selection) {
     const range = rectangleOf(selection);

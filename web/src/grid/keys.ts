@@ -43,8 +43,8 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu }
     // The browser then provides the text to paste.
     if (key === 'v') return true;
     if (key === 'd') return take(() => void actions.fillDown());
-    // The page itself undoes and shows the help, wherever the focus is.
-    if (key === 'z' || key === 'y' || key === '/') return true;
+    // The page itself undoes, finds and shows the help, wherever the focus is.
+    if (key === 'z' || key === 'y' || key === 'f' || key === '/') return true;
     if (key === 'home') return take(() => grid.focus({ row: 0, column: 0 }));
     if (key === 'end') return take(() => grid.focus({ row: model.size.rows - 1, column: model.size.columns - 1 }));
     return false;

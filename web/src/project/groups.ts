@@ -3,7 +3,7 @@
  * figures.
  */
 import { signal } from '@preact/signals';
-import type { Api, CallOptions } from '../api/client';
+import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
 import { exactOf } from '../api/json';
 import type { Filter } from '../api/types';
@@ -13,11 +13,9 @@ import type { SummaryFunction } from '../view/footers';
 import type { Part } from '../live/reading';
 import type { GroupKey, GroupOrder } from '../view/view';
 import { unfollowed, type Requested } from './following';
+import type { By } from './queries';
 
 const PAGE = 500;
-
-/** A field to group by, as the API takes it. */
-type By = CallOptions<'POST', '/v1/projects/{project}/groups'>['body']['by'][number];
 
 interface Aggregate {
   readonly field: string;

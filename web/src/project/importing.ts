@@ -103,7 +103,7 @@ export class Import {
           body: { name: header, type, ...(options.length ? { options: [...options] } : {}) },
           signal: this.request.signal,
         });
-        ids.push({ id: body.id, name: header, type, options: [], required: false, indexed: body.indexed, description: '', format: null, default: null, editable: true, custom: true });
+        ids.push({ id: body.id, name: header, type, options: [], required: false, indexed: body.indexed, search: body.search, description: '', format: null, default: null, editable: true, custom: true });
       }
     }
     return ids;

@@ -7,20 +7,24 @@ import { computed, signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { withRetry } from '../api/retry';
 import { isAbort } from '../api/problem';
-import type { BackgroundJob, Filter, RefusedIssue, SortKey, UndoAnswer } from '../api/types';
+import type { BackgroundJob, FieldCopy, Filter, RefusedIssue, Replacement, SortKey, UndoAnswer } from '../api/types';
 import type { Patch } from '../edits/change';
 import { requestUndo, isJob } from '../edits/revert';
 import type { Target } from '../rows/targets';
 import { words } from '../words';
 import { Paged } from './paged';
 
-/** A change or deletion of many issues. */
-export interface BulkRequest {
+/** A change of many issues: one value for all, a text in the place of another, or the values of another field. */
+export type BulkEdit = { readonly set: Patch } | { readonly replace: Replacement } | { readonly copy: FieldCopy };
+
+/** The issues of a bulk change, in the order of the view. */
+interface Chosen {
   readonly targets: readonly Target[];
   readonly sort: readonly SortKey[];
-  /** The values for each issue; null deletes them. */
-  readonly set: Patch | null;
 }
+
+/** A change of many issues, or their deletion. */
+export type BulkRequest = Chosen & (BulkEdit | { readonly set: null });
 
 /** The content of a file. */
 export interface ExportRequest {
@@ -39,6 +43,19 @@ const PAGE = 50;
 
 export function isOpen({ state }: BackgroundJob): boolean {
   return state === 'waiting' || state === 'running';
+}
+
+/** Whether a job writes nothing: it finds out what a change would do. */
+export function isPreview({ changed }: Pick<BackgroundJob, 'changed'>): boolean {
+  return changed !== null;
+}
+
+export function nameOfJob(job: Pick<BackgroundJob, 'kind' | 'changed'>): string {
+  return isPreview(job) ? words.jobs.preview : words.jobs.kinds[job.kind];
+}
+
+function bodyOf({ filter, rows }: Target, sort: readonly SortKey[]) {
+  return { filter, ...(rows && { rows: { ...rows, sort: [...sort] } }) };
 }
 
 export class Jobs {
@@ -79,19 +96,36 @@ export class Jobs {
   }
 
   /** Start a job for each target, all of them one change. Returns whether all have started. */
-  async begin({ targets, sort, set }: BulkRequest, change: string): Promise<boolean> {
+  async begin({ targets, sort, ...edit }: BulkRequest, change: string): Promise<boolean> {
     return this.taking(async () => {
-      for (const { filter, rows } of targets) {
+      for (const target of targets) {
         const options = { path: { project: this.project }, headers: { 'Idempotency-Key': crypto.randomUUID(), 'X-Change-Id': change } };
-        const body = { filter, ...(rows && { rows: { ...rows, sort: [...sort] } }) };
+        const body = bodyOf(target, sort);
         const answer = await withRetry(() =>
-          set === null
+          'set' in edit && edit.set === null
             ? this.api.call('POST', '/v1/projects/{project}/issues/delete-matching', { ...options, body })
-            : this.api.call('POST', '/v1/projects/{project}/issues/update-matching', { ...options, body: { ...body, set } }),
+            : this.api.call('POST', '/v1/projects/{project}/issues/update-matching', { ...options, body: { ...body, ...edit } }),
         );
         this.watch(answer.body);
       }
     });
+  }
+
+  /** Start a job for each target that writes nothing, and finds out what the change would do. Returns their ids. */
+  async preview({ targets, sort, ...edit }: Chosen & BulkEdit): Promise<readonly string[]> {
+    const begun: string[] = [];
+    await this.taking(async () => {
+      for (const target of targets) {
+        const headers = { 'Idempotency-Key': crypto.randomUUID() };
+        const body = { ...bodyOf(target, sort), ...edit, dry_run: true };
+        const answer = await withRetry(() =>
+          this.api.call('POST', '/v1/projects/{project}/issues/update-matching', { path: { project: this.project }, headers, body }),
+        );
+        begun.push(answer.body.id);
+        this.watch(answer.body);
+      }
+    });
+    return begun;
   }
 
   /** Start to write a CSV file. Returns the id of the job; null if it was refused. */
@@ -209,8 +243,8 @@ export class Jobs {
     for (const job of jobs) {
       const known = before.get(job.id);
       if (!known || !isOpen(known) || isOpen(job)) continue;
-      this.announcement.value = `${words.jobs.kinds[job.kind]}. ${words.jobs.state(job)}`;
-      this.ended();
+      this.announcement.value = `${nameOfJob(job)}. ${words.jobs.state(job)}`;
+      if (!isPreview(job)) this.ended();
     }
   }
 

@@ -27,18 +27,20 @@ import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } fro
 import { go } from '../router';
 import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
-import { fieldsIn, withSearch } from '../view/filters';
+import { fieldsIn } from '../view/filters';
 import { ownTimezone } from '../view/relative';
 import { summaryFunction } from '../view/footers';
 import { compareRows } from '../view/order';
+import { withSearch } from '../view/text-search';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Counting } from './counting';
 import { Panels } from './panels';
+import { Finding } from './finding';
 import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { Jobs, type BulkRequest } from './jobs';
+import { Jobs, type BulkEdit } from './jobs';
 import { Live } from './live';
 import { fetchRows, issuesThatPass, loadProject } from './queries';
 import { People } from './people';
@@ -88,6 +90,7 @@ export class ProjectModel {
   private readonly following: Following;
   private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
+  readonly finding: Finding;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
   private readonly editing = signal<ReadonlySet<string>>(new Set());
@@ -149,6 +152,7 @@ export class ProjectModel {
       isRedefined: () => this.isRedefined(),
     });
     this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
+    this.finding = new Finding(this);
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
@@ -171,6 +175,7 @@ export class ProjectModel {
       () => this.live.stop(),
       () => this.turning.stop(),
       () => this.jobs.close(),
+      () => this.finding.end(),
     ];
     this.stop = () => {
       for (const stop of stopping) stop();
@@ -231,7 +236,7 @@ export class ProjectModel {
   }
 
   /** Start to change or delete many issues, and show the progress. */
-  async changeMany(order: Pick<BulkRequest, 'targets' | 'set'>): Promise<boolean> {
+  async changeMany(order: { readonly targets: readonly Target[] } & (BulkEdit | { readonly set: null })): Promise<boolean> {
     const change = changeId();
     const known = this.jobs.list.peek().length;
     const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);
@@ -288,6 +293,7 @@ export class ProjectModel {
       this.summarize({ again: true });
     }
     void this.findMisfits(edits);
+    this.finding.changed();
   }
 
   /** Show a row at the end that is no issue yet, with these values, or the one that is shown already. Returns its place. */
@@ -397,7 +403,7 @@ export class ProjectModel {
   /** The filter and the search words, as one. */
   get filter(): Filter | null {
     const { filter, search } = this.view.peek();
-    return withSearch(filter, search, this.project.issues ?? 0);
+    return withSearch(filter, search, this.project.issues ?? 0, this.fields);
   }
 
   private isBusy(num: number, field: string): boolean {
@@ -518,6 +524,11 @@ export class ProjectModel {
     return new Layout(pieces);
   }
 
+  /** The runs of issues on the screen, without new issues that are not yet in their places. */
+  runs(): readonly Run[] {
+    return this.rows.layout.pieces.flatMap((piece) => (piece.kind === 'run' && piece.run.key !== ADDED ? [piece.run] : []));
+  }
+
   private addedRun(): Run {
     const nums = this.added.map(({ num }) => num);
     return { key: ADDED, filter: { field: 'num', op: 'in', value: nums }, count: nums.length };
@@ -586,8 +597,8 @@ export class ProjectModel {
  * an index is built.
  */
 function definitionsOf({ name, states, attributes = [] }: Project): string {
-  const fields = attributes.map(({ id, name: called, type, options, required, indexed, description, format, default: value }) =>
-    [id, called, type, options, required, indexed, description, format, value]);
+  const fields = attributes.map(({ id, name: called, type, options, required, indexed, search, description, format, default: value }) =>
+    [id, called, type, options, required, indexed, search, description, format, value]);
   return JSON.stringify([name, states, fields]);
 }
 

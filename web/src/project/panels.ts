@@ -4,11 +4,21 @@ import type { Mentionable } from './mentions';
 
 /** The issues of a bulk change: all that match the filter, or the ones in the selected rows. */
 export type Scope = 'all' | 'rows';
+/** A bulk change: one value for all issues, a text in the place of another, or the values of another field. */
+export type BulkKind = 'set' | 'replace' | 'copy';
 export type Drawer =
   | { readonly kind: 'issue'; readonly num: number }
   | { readonly kind: 'explain' }
   | { readonly kind: 'refused' }
-  | { readonly kind: 'bulk'; readonly scope: Scope; readonly field: string | null };
+  | {
+      readonly kind: 'bulk';
+      readonly scope: Scope;
+      readonly edit: BulkKind;
+      /** The field that is chosen first. */
+      readonly field: string | null;
+      /** The text to replace that is entered first. */
+      readonly find?: string;
+    };
 export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs' | 'webhooks';
 
 /** The text of an unsaved comment, and the users that it may mention. */

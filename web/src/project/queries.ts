@@ -1,9 +1,12 @@
 /** The calls of the grid, with the rows as the page keeps them. */
-import type { Api } from '../api/client';
-import { isExact } from '../api/json';
+import type { Answer, Api, Body, CallOptions } from '../api/client';
+import { formatJson, isExact } from '../api/json';
 import type { Explanation, Filter, IndexLag, Project, SortKey } from '../api/types';
-import { rowOf, type Row } from '../fields/values';
+import { rowOf, type GroupValue, type Row } from '../fields/values';
 import type { Figures } from '../selection/figures';
+
+/** A field to group by, as the API takes it. */
+export type By = CallOptions<'POST', '/v1/projects/{project}/groups'>['body']['by'][number];
 
 export async function loadProject(api: Api, project: string, signal: AbortSignal): Promise<Project> {
   const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project }, signal });
@@ -67,6 +70,55 @@ export async function fetchFigures(api: Api, project: string, field: string, fil
   });
   const { count, sum, avg, min, max } = body.summaries[0] ?? {};
   return isExact(sum) && isExact(avg) && isExact(min) && isExact(max) ? { count: Number(count), sum, avg, min, max } : null;
+}
+
+export interface RowNumber {
+  /** Null for an issue that does not match. */
+  readonly row_number: number | null;
+  /** The matching rows ahead of the issue, also if it does not match. */
+  readonly before: number;
+}
+
+/** How many rows precede an issue in an order. */
+export async function fetchRowNumber(
+  api: Api,
+  project: string,
+  num: number,
+  { sort, filter }: Pick<RowsQuery, 'sort' | 'filter'>,
+  signal?: AbortSignal,
+): Promise<RowNumber> {
+  const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}/row-number', {
+    path: { project, num },
+    query: { ...(sort.length && { sort: formatJson(sort) }), ...(filter && { filter: formatJson(filter) }) },
+    ...(signal && { signal }),
+  });
+  return body;
+}
+
+/** Groups of one request. */
+const GROUPS = 500;
+
+/** How many issues of each group match a filter. */
+export async function countGroups(
+  api: Api,
+  project: string,
+  by: readonly By[],
+  filter: Filter,
+  signal: AbortSignal,
+): Promise<readonly { readonly values: readonly GroupValue[]; readonly count: number }[]> {
+  const groups: { values: readonly GroupValue[]; count: number }[] = [];
+  let next: string | null = null;
+  do {
+    const cursor: { readonly cursor?: string } = next === null ? {} : { cursor: next };
+    const { body }: Answer<Body<'POST', '/v1/projects/{project}/groups'>> = await api.call('POST', '/v1/projects/{project}/groups', {
+      path: { project },
+      body: { by: [...by], filter, limit: GROUPS, ...cursor },
+      signal,
+    });
+    groups.push(...body.groups);
+    next = body.next;
+  } while (next !== null);
+  return groups;
 }
 
 /** How many users are offered. */

@@ -139,7 +139,7 @@ export class SavedViews {
   }
 
   private look() {
-    return lookOf(this.view.peek(), this.project.issues ?? 0);
+    return lookOf(this.view.peek(), this.project.issues ?? 0, this.fields);
   }
 
   private whole(query: string): string {

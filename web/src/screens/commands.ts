@@ -54,13 +54,14 @@ function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions)
     ...(view.filter || view.search ? [action(words.palette.clearFilter, () => model.change({ filter: null, search: '' }))] : []),
     ...(view.sort.length ? [action(words.palette.clearSort, () => model.change({ sort: [] }))] : []),
     ...(view.groups.length ? [action(words.palette.clearGroups, () => model.change({ groups: [] }))] : []),
+    action(words.find.open, () => model.finding.open(), words.palette.keys.find),
     action(words.explain.title, () => (panels.drawer.value = { kind: 'explain' })),
     ...(canEdit ? [action(words.import.open, () => (panels.window.value = 'import'))] : []),
     action(words.views.saveAs, () => (model.views.asked.value = { kind: 'save' })),
     action(words.export.open, () => (panels.window.value = 'export')),
     ...(canEdit
       ? [
-          action(words.jobs.changeAll(matched, isFiltered), () => (panels.drawer.value = { kind: 'bulk', scope: 'all', field: null })),
+          action(words.jobs.changeAll(matched, isFiltered), () => (panels.drawer.value = { kind: 'bulk', scope: 'all', edit: 'set', field: null })),
           action(words.jobs.deleteAll(matched, isFiltered), () => void actions.removeMany(model.targets(null))),
         ]
       : []),

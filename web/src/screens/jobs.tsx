@@ -1,15 +1,16 @@
 /** The background jobs of the project: progress, refused issues with reasons, cancelling, and undo. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import type { BackgroundJob } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
-import { isOpen } from '../project/jobs';
+import { isOpen, nameOfJob } from '../project/jobs';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
 import { Download } from './download';
+import { RefusedIssues } from './refused-issues';
 
 export function JobsWindow({ model }: { readonly model: ProjectModel }) {
   const { jobs } = model;
@@ -56,17 +57,23 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
   const { jobs } = model;
   const { id, kind, done, total, refused, change, created, created_by, problem } = job;
   const open = isOpen(job);
-  const name = words.jobs.kinds[kind];
+  const name = nameOfJob(job);
   const when = formatDatetime(created);
   const busy = jobs.busy.value;
   const isOwn = created_by === model.user.user;
+  const show = (num: number) => {
+    model.panels.window.value = null;
+    model.panels.drawer.value = { kind: 'issue', num };
+  };
   return (
     <li aria-label={words.jobs.name(name, when)}>
       <strong>{name}</strong>{' '}
       <span class="soft">
         {model.people.nameOf(created_by)}, <time dateTime={created}>{when}</time>
       </span>
-      <p>{words.jobs.state(job)}</p>
+      <p>
+        {words.jobs.state(job)} {job.changed !== null && job.state === 'done' && words.bulk.outcome(job.changed)}
+      </p>
       {open && <progress aria-label={words.jobs.name(name, when)} max={Math.max(1, total ?? 1)} {...(total !== null && { value: done + refused })} />}
       {problem && <Refusal error={new ApiError(problem)} />}
       <div class="row">
@@ -82,53 +89,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
           </button>
         )}
       </div>
-      {refused > 0 && <RefusedIssues key={`${id} ${open}`} model={model} job={id} count={refused} />}
+      {refused > 0 && <RefusedIssues key={`${id} ${open}`} model={model} job={id} summary={words.jobs.notDone(refused)} onShow={show} />}
     </li>
-  );
-}
-
-/** The issues that a job could not change, one by one. They are read when the list is opened. */
-function RefusedIssues({ model, job, count }: { readonly model: ProjectModel; readonly job: string; readonly count: number }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{words.jobs.notDone(count)}</summary>
-      {open && <RefusedList model={model} job={job} />}
-    </details>
-  );
-}
-
-function RefusedList({ model, job }: { readonly model: ProjectModel; readonly job: string }) {
-  const refused = useMemo(() => model.jobs.refusedBy(job), [model, job]);
-  useEffect(() => {
-    void refused.load();
-    return () => refused.close();
-  }, [refused]);
-  const list = refused.list.value;
-  const error = refused.error.value;
-  const show = (num: number) => {
-    model.panels.window.value = null;
-    model.panels.drawer.value = { kind: 'issue', num };
-  };
-  return (
-    <>
-      {error !== null && <Refusal error={error} onRetry={() => void refused.load()} />}
-      {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
-      <ul>
-        {list?.map(({ num, problem }) => (
-          <li key={num}>
-            <button class="link-inline" type="button" aria-label={words.jobs.openIssue(num)} onClick={() => show(num)}>
-              {words.count(num)}
-            </button>{' '}
-            {problem.detail}
-          </li>
-        ))}
-      </ul>
-      {refused.more.value && (
-        <button class="button" type="button" onClick={() => void refused.next()}>
-          {words.jobs.moreRefused}
-        </button>
-      )}
-    </>
   );
 }

@@ -8,7 +8,7 @@ import type { GridViewProps } from '../grid/grid-view';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
-import { Panels } from '../project/panels';
+import { Panels, type Drawer } from '../project/panels';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -20,11 +20,12 @@ import { Refusal } from '../ui/refusal';
 import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
 import { words } from '../words';
-import { BulkDrawer } from './bulk';
+import { BulkDrawer } from './bulk/bulk';
 import { commandsOf } from './commands';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
+import { FindBar } from './find-bar';
 import { Frame } from './frame';
 import { useFileDrop } from './file-drop';
 import { ImportWindow } from './import';
@@ -161,15 +162,22 @@ interface Opened {
   readonly feed: Feed;
 }
 
-/** Undo, redo, the commands and the help, wherever the focus is. */
+/** Undo, redo, find, the commands and the help, wherever the focus is. */
 function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, open: (what: 'help' | 'palette') => void): void {
   if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();
   const undoes = model.canEdit && (key === 'z' || key === 'y');
-  if (key !== 'k' && ((!undoes && key !== '/') || isTyping(document.activeElement))) return;
+  const finds = key === 'f' && !event.shiftKey;
+  if (key !== 'k' && ((!undoes && !finds && key !== '/') || isTyping(document.activeElement))) return;
   event.preventDefault();
-  if (undoes) void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
+  if (finds) model.finding.open();
+  else if (undoes) void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
   else open(key === 'k' ? 'palette' : 'help');
+}
+
+/** Another bulk change is another form. */
+function keyOfBulk({ scope, edit, field, find = '' }: Extract<Drawer, { kind: 'bulk' }>): string {
+  return `${scope} ${edit} ${field} ${find}`;
 }
 
 interface OpenProjectProps {
@@ -220,6 +228,9 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const name = columns.findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row, column: name < 0 ? columns.findIndex(isEditable) : name });
   };
+  const backToGrid = () => {
+    if (model.size.rows > 0) grid.current?.focus(model.selection.peek()?.anchor ?? { row: 0, column: 0 });
+  };
   // If the grid does not have the cell, the panel does.
   const show = (num: number, id: string) => {
     const row = model.rows.indexOf(num);
@@ -242,12 +253,13 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
       <Redefined model={model} onReload={onRedefined} />
       <div class="stage">
         <div class="grid-place">
+          {model.finding.isOpen.value && <FindBar model={model} onClose={backToGrid} />}
           <GridPlace model={model} actions={actions} onReady={(ready) => (grid.current = ready)} />
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
-        {drawer?.kind === 'bulk' && <BulkDrawer key={`${drawer.scope} ${drawer.field}`} model={model} scope={drawer.scope} field={drawer.field} />}
+        {drawer?.kind === 'bulk' && <BulkDrawer key={keyOfBulk(drawer)} model={model} {...drawer} />}
         {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
       </div>
       <StatusLine model={model} actions={actions} />

@@ -156,16 +156,10 @@ export function added(draft: GroupDraft, part: Draft): GroupDraft {
     : { kind: 'group', join: 'and', parts: [draft, part] };
 }
 
-/** The filter together with the search words for the names. */
-export function withSearch(filter: Filter | null, words: string, issues: number): Filter | null {
-  const value = words.trim();
-  if (!value) return filter;
-  // To find parts of words, the API reads names, which it does only in projects up to this size.
-  const search: Filter = { field: 'name', op: issues <= MAX_READ ? 'contains' : 'has_words', value };
-  return allOf([...partsOf(filter), search]);
+/** The filter with one more condition, or with several that have one filter. */
+export function narrowedBy(filter: Filter | null, part: Filter): Filter {
+  return allOf([...partsOf(filter), part]);
 }
-
-const MAX_READ = 10_000;
 
 /**
  * A filter narrowed to a group that the API has found under it. The API resolves relative operands in the filter of the

@@ -7,9 +7,10 @@
  */
 import { exactOf } from '../api/json';
 import type { SavedView, ViewCreate } from '../api/types';
+import type { Field } from '../fields/fields';
 import { fromAddress, toAddress } from './address';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
-import { withSearch } from './filters';
+import { withSearch } from './text-search';
 import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
 
 /** Names all issues without changes in an address, if the project's default is another view. */
@@ -52,11 +53,11 @@ export function viewOf(saved: SavedView): View {
 
 /**
  * The saved parts of a view. The search words become a condition, whose form depends on the number of `issues` of the
- * project.
+ * project, and on its fields.
  */
-export function lookOf(view: View, issues: number): Look {
+export function lookOf(view: View, issues: number, fields: readonly Field[]): Look {
   return {
-    query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues) },
+    query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues, fields) },
     columns: view.columns ? [...view.columns] : null,
     groups: view.groups.map(({ field, unit, timezone = null, bins, width }) => ({
       field,

@@ -38,7 +38,7 @@ export interface GroupOrder {
 export interface View {
   readonly sort: readonly SortKey[];
   readonly filter: Filter | null;
-  /** Words that the name must contain; empty for none. */
+  /** A text that the name or another searched field must contain; empty for none. */
   readonly search: string;
   readonly groups: readonly GroupKey[];
   /** Null for the order of their fields. */

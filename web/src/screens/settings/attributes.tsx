@@ -125,6 +125,7 @@ function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
             {words.settings.name}
             <input required value={name} onInput={(event) => draft.put({ name: event.currentTarget.value })} />
           </label>
+          <p class="soft">{words.settings.typeFixed(attribute.name)}</p>
           <label>
             {words.settings.description}
             <textarea rows={2} maxLength={1000} value={description} onInput={(event) => draft.put({ description: event.currentTarget.value })} />

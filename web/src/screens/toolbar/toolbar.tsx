@@ -5,7 +5,7 @@ import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
 import { permits } from '../../auth/session';
-import type { Scope } from '../../project/panels';
+import type { BulkKind, Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
 import { fromFilter, shownIn } from '../../view/filters';
@@ -92,11 +92,14 @@ function Search({ model }: { readonly model: ProjectModel }) {
   );
 }
 
+const IS_MAC = navigator.userAgent.includes('Mac');
+
 function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
   const { panels } = model;
   return (
     <ul class="choices">
       <Choice icon="search" label={words.palette.title} onChoose={() => (panels.asked.value = 'palette')} close={close} />
+      <Choice icon="search" label={words.find.open} keys={words.find.keys(IS_MAC)} onChoose={() => model.finding.open()} close={close} />
       {model.selection.value && (
         <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
       )}
@@ -124,12 +127,13 @@ function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> &
   const { range, panels } = model;
   const matched = model.counting.counts.value?.matched ?? null;
   const filtered = model.filter !== null;
-  const change = (scope: Scope) => (panels.drawer.value = { kind: 'bulk', scope, field: null });
+  const change = (scope: Scope, edit: BulkKind = 'set') => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
   const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
   return (
     <>
       {selected > 0 && <Choice icon="pencil" label={words.jobs.changeSelected(selected)} onChoose={() => change('rows')} close={close} />}
       <Choice icon="pencil" label={words.jobs.changeAll(matched, filtered)} onChoose={() => change('all')} close={close} />
+      <Choice icon="text" label={words.bulk.replaceIn} onChoose={() => change('all', 'replace')} close={close} />
       <Choice icon="trash" label={words.jobs.deleteAll(matched, filtered)} onChoose={() => void actions.removeMany(model.targets(null))} close={close} />
     </>
   );
@@ -138,11 +142,13 @@ function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> &
 interface ChoiceProps {
   readonly icon: IconName;
   readonly label: string;
+  /** The keys that do the same. */
+  readonly keys?: string;
   readonly onChoose: () => void;
   readonly close: () => void;
 }
 
-function Choice({ icon, label, onChoose, close }: ChoiceProps) {
+function Choice({ icon, label, keys, onChoose, close }: ChoiceProps) {
   return (
     <li>
       <button
@@ -154,6 +160,7 @@ function Choice({ icon, label, onChoose, close }: ChoiceProps) {
       >
         <Icon name={icon} />
         {label}
+        {keys !== undefined && <kbd class="choice-keys">{keys}</kbd>}
       </button>
     </li>
   );

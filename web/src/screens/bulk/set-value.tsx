@@ -1,62 +1,54 @@
-/**
- * Gives many issues a value: all that the filter leaves, or the ones in the selected rows. A job of the API writes it.
- */
+/** Gives many issues the same value of a field. */
 import { useId, useState } from 'preact/hooks';
-import { parseTyped } from '../cells/parse';
-import type { Typed } from '../cells/editors/editor';
-import { patchOf } from '../edits/change';
-import type { Field } from '../fields/fields';
-import type { CellValue } from '../fields/values';
-import type { Scope } from '../project/panels';
-import type { ProjectModel } from '../project/model';
-import { countOf } from '../rows/targets';
-import { Drawer } from '../ui/drawer';
-import { unsaved } from '../ui/unsaved';
-import { words } from '../words';
-import { FilterWords } from './filter-words';
-import { ShownValue, ValueEditor } from './value-editor';
+import { parseTyped } from '../../cells/parse';
+import type { Typed } from '../../cells/editors/editor';
+import { patchOf } from '../../edits/change';
+import type { Field } from '../../fields/fields';
+import type { CellValue } from '../../fields/values';
+import type { BulkEdit } from '../../project/jobs';
+import type { ProjectModel } from '../../project/model';
+import type { Target } from '../../rows/targets';
+import { unsaved } from '../../ui/unsaved';
+import { words } from '../../words';
+import { ShownValue, ValueEditor } from '../value-editor';
 
-interface BulkDrawerProps {
+interface SetValueProps {
   readonly model: ProjectModel;
-  readonly scope: Scope;
+  readonly targets: readonly Target[];
+  /** The number of issues to change; null if it is not known. */
+  readonly count: number | null;
   /** The field that is chosen first. */
   readonly field: string | null;
+  readonly onTake: (change: BulkEdit) => void;
 }
 
-export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
+export function SetValue({ model, targets, count, field: asked, onTake }: SetValueProps) {
   const fields = model.fields.filter(({ editable }) => editable);
   const [id, setId] = useState(asked ?? model.fieldAt(model.selection.peek()?.anchor.column ?? 0)?.id ?? '');
   const field = fields.find((one) => one.id === id) ?? fields.find((one) => !one.required) ?? fields[0];
-  const range = model.range;
-  const targets = scope === 'all' ? model.targets(null) : range ? model.targets({ first: range.top, last: range.bottom }) : [];
-  const counts = model.counting.counts.value;
-  const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
-  const isWhole = scope === 'all' && model.filter === null;
-  const close = () => (model.panels.drawer.value = null);
-  const begin = async (value: CellValue) => {
-    if (field && (await model.changeMany({ targets, set: patchOf([{ field: field.id, after: value }], model.fields) }))) close();
-  };
   return (
-    <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
-      <p>{isWhole ? words.jobs.ofAll : scope === 'all' ? words.jobs.ofFilter : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}</p>
-      {scope === 'all' && <FilterWords model={model} frozen />}
-      <div class="form">
-        <label>
-          {words.jobs.field}
-          <select value={field?.id} onChange={(event) => setId(event.currentTarget.value)}>
-            {fields.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {field && (
-          <NewValue key={field.id} model={model} field={field} count={count} disabled={!targets.length || model.jobs.busy.value} onTake={(value) => void begin(value)} />
-        )}
-      </div>
-      <p class="soft">{words.jobs.what}</p>
-    </Drawer>
+    <>
+      <label>
+        {words.jobs.field}
+        <select value={field?.id} onChange={(event) => setId(event.currentTarget.value)}>
+          {fields.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {field && (
+        <NewValue
+          key={field.id}
+          model={model}
+          field={field}
+          count={count}
+          disabled={!targets.length || model.jobs.busy.value}
+          onTake={(value) => onTake({ set: patchOf([{ field: field.id, after: value }], model.fields) })}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,0 +1,60 @@
+/**
+ * Changes many issues: all that the filter leaves, or the ones in the selected rows. Jobs of the API write them.
+ */
+import { useState } from 'preact/hooks';
+import type { BulkEdit } from '../../project/jobs';
+import type { ProjectModel } from '../../project/model';
+import type { BulkKind, Scope } from '../../project/panels';
+import { countOf } from '../../rows/targets';
+import { Drawer } from '../../ui/drawer';
+import { words } from '../../words';
+import { FilterWords } from '../filter-words';
+import { CopyValues } from './copy-values';
+import { ReplaceText } from './replace-text';
+import { SetValue } from './set-value';
+
+const KINDS: readonly BulkKind[] = ['set', 'replace', 'copy'];
+
+interface BulkDrawerProps {
+  readonly model: ProjectModel;
+  readonly scope: Scope;
+  /** What is chosen first: the change, its field, and the text to replace. */
+  readonly edit: BulkKind;
+  readonly field: string | null;
+  readonly find?: string;
+}
+
+export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerProps) {
+  const [kind, setKind] = useState(edit);
+  const range = model.range;
+  const targets = scope === 'all' ? model.targets(null) : range ? model.targets({ first: range.top, last: range.bottom }) : [];
+  const counts = model.counting.counts.value;
+  const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
+  const isWhole = scope === 'all' && model.filter === null;
+  const close = () => (model.panels.drawer.value = null);
+  const begin = async (change: BulkEdit) => {
+    if (await model.changeMany({ targets, ...change })) close();
+  };
+  const shared = { model, targets, onTake: (change: BulkEdit) => void begin(change) };
+  return (
+    <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
+      <p>{isWhole ? words.jobs.ofAll : scope === 'all' ? words.jobs.ofFilter : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}</p>
+      {scope === 'all' && <FilterWords model={model} frozen />}
+      <div class="form">
+        <fieldset class="radios bulk-kinds">
+          <legend>{words.bulk.kind}</legend>
+          {KINDS.map((one) => (
+            <label key={one}>
+              <input type="radio" name="bulk-kind" checked={kind === one} onChange={() => setKind(one)} />
+              {words.bulk.kinds[one]}
+            </label>
+          ))}
+        </fieldset>
+        {kind === 'set' && <SetValue {...shared} count={count} field={field} />}
+        {kind === 'replace' && <ReplaceText {...shared} find={find} field={field} />}
+        {kind === 'copy' && <CopyValues {...shared} from={field} />}
+      </div>
+      <p class="soft">{words.jobs.what}</p>
+    </Drawer>
+  );
+}
