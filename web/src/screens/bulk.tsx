@@ -1,5 +1,6 @@
 /**
- * Gives many issues a value: all that the filter leaves, or the ones in the selected rows. A job of the API writes it.
+ * Gives many issues a value: all that the filter leaves, the ones in the selected rows, or the checked ones. A job of
+ * the API writes it.
  */
 import { useId, useState } from 'preact/hooks';
 import { parseTyped } from '../cells/parse';
@@ -28,7 +29,14 @@ export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
   const [id, setId] = useState(asked ?? model.fieldAt(model.selection.peek()?.anchor.column ?? 0)?.id ?? '');
   const field = fields.find((one) => one.id === id) ?? fields.find((one) => !one.required) ?? fields[0];
   const range = model.range;
-  const targets = scope === 'all' ? model.targets(null) : range ? model.targets({ first: range.top, last: range.bottom }) : [];
+  const targets =
+    scope === 'all'
+      ? model.targets(null)
+      : scope === 'checked'
+        ? model.targetsOf(model.checkedNums)
+        : range
+          ? model.targets({ first: range.top, last: range.bottom })
+          : [];
   const counts = model.counting.counts.value;
   const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
   const isWhole = scope === 'all' && model.filter === null;
@@ -38,7 +46,15 @@ export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
   };
   return (
     <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
-      <p>{isWhole ? words.jobs.ofAll : scope === 'all' ? words.jobs.ofFilter : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}</p>
+      <p>
+        {isWhole
+          ? words.jobs.ofAll
+          : scope === 'all'
+            ? words.jobs.ofFilter
+            : scope === 'checked'
+              ? words.jobs.ofChecked
+              : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}
+      </p>
       {scope === 'all' && <FilterWords model={model} frozen />}
       <div class="form">
         <label>

@@ -4,11 +4,13 @@ import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import type { Person, Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
+import type { Field } from '../fields/fields';
 import type { GridViewProps } from '../grid/grid-view';
+import type { MenuSources } from '../grid/menu-sources';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
-import { Panels } from '../project/panels';
+import { Panels, type Beside } from '../project/panels';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -18,8 +20,10 @@ import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
+import { inserted } from '../view/columns';
 import { words } from '../words';
 import { BulkDrawer } from './bulk';
+import { CheckedBar } from './checked-bar';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
@@ -169,6 +173,12 @@ function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, he
   else help();
 }
 
+/** Show a new field where it was asked for. The default columns have it there, beside a field of the project. */
+function showBeside(model: ProjectModel, field: Pick<Field, 'id' | 'type'>, beside: Beside): void {
+  if (model.view.peek().columns === null && model.field(beside.field)?.custom) return;
+  model.change({ columns: inserted(model.columns.peek(), field, beside.field, beside.side) }, { replace: true });
+}
+
 interface OpenProjectProps {
   readonly api: Api;
   readonly views: SavedViews;
@@ -209,9 +219,10 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     const focus = model.selection.peek()?.anchor;
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
-  const add = async () => {
+  const add: MenuSources['onAdd'] = (values) => void addRow(values);
+  const addRow = async (values: Parameters<MenuSources['onAdd']>[0]) => {
     const before = model.selection.peek();
-    const made = await actions.create();
+    const made = await actions.create(values);
     // If the connection was lost meanwhile, the user may be elsewhere.
     if (!made || model.selection.peek() !== before) return;
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
@@ -227,19 +238,22 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
-        <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => setHelp(true)} />
+        <EditTools model={model} actions={actions} onAdd={() => add()} onHelp={() => setHelp(true)} />
       </Toolbar>
       <ViewNotice views={views} />
       <Redefined model={model} onReload={onRedefined} />
       <div class="stage">
         <div class="grid-place">
-          <GridPlace model={model} actions={actions} onReady={(ready) => (grid.current = ready)} />
-          <RowsNotice model={model} />
+          <div class="grid-frame">
+            <GridPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
+            <RowsNotice model={model} />
+          </div>
+          <CheckedBar model={model} actions={actions} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
         {drawer?.kind === 'bulk' && <BulkDrawer key={`${drawer.scope} ${drawer.field}`} model={model} scope={drawer.scope} field={drawer.field} />}
-        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
+        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} part={drawer.part} />}
       </div>
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />
@@ -255,9 +269,12 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
           api={api}
           project={views.project}
           people={model.people}
+          place={panels.settings.value}
           onDeleted={onDeleted}
+          onCreated={(field, beside) => showBeside(model, field, beside)}
           onClose={(now) => {
             panels.window.value = null;
+            panels.settings.value = null;
             if (model.differsFrom(now)) onRedefined();
           }}
         />
