@@ -285,8 +285,8 @@ function definitionOf({ type, required, indexed, search, description, format, de
 
 /** The place of a new field beside a column: before the own fields of the project, among them, or after them. */
 function positionBeside(attributes: readonly Attribute[], { field, side }: Beside): number | null {
-  const place = attributes.findIndex(({ id }) => id === field);
-  if (place >= 0) return side === 'before' ? place : place + 1;
+  const position = attributes.find(({ id }) => id === field)?.position ?? null;
+  if (position !== null) return side === 'before' ? position : position + 1;
   return FIRST.has(field) ? 0 : null;
 }
 
