@@ -211,7 +211,7 @@ function NewAttribute({ definitions, place, onCreated }: NewProps) {
   const create = async () => {
     const listed = options.split('\n').map((one) => one.trim()).filter(Boolean);
     const position = asked?.beside ? positionBeside(attributes, asked.beside) : null;
-    let created: Attribute | null = null;
+    const created: Attribute[] = [];
     const taken = await definitions.change(async (api, project) => {
       const answer = await api.call('POST', '/v1/projects/{project}/attributes', {
         path: { project },
@@ -224,10 +224,10 @@ function NewAttribute({ definitions, place, onCreated }: NewProps) {
         },
         headers: { 'Idempotency-Key': crypto.randomUUID() },
       });
-      created = answer.body;
+      created.push(answer.body);
     });
     if (!taken) return;
-    if (created && asked?.beside) onCreated(created, asked.beside);
+    for (const field of created) if (asked?.beside) onCreated(field, asked.beside);
     setAsked(null);
     setName('');
     setOptions('');
