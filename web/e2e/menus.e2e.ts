@@ -81,6 +81,7 @@ describe('the menu of a cell', () => {
     await (await project.cell(0, 'Kind')).click({ button: 'right' });
     await project.menu('Actions for the cell Kind').getByRole('menuitem', { name: 'Filter by “beam”' }).click();
     await project.counts('30 of 60 issues');
+    await project.rows();
     await (await project.cell(1, 'Name')).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'History' }).click();
     await page.getByRole('complementary').locator('details.history[open]').waitFor();

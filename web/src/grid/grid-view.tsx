@@ -111,7 +111,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     openFooter: (field, anchor) => connection.openFooter({ field, anchor }),
     show: (range) => rows.show(range),
     sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
-    openContext: (context, anchor, at) => connection.openContext({ context, anchor, at }),
+    openContext: (context, anchor, at) => {
+      // A row that is still loading has no menu.
+      const slot = context.kind === 'head' ? null : rows.at(context.kind === 'cell' ? context.cell.row : context.row);
+      if (!slot || slot.kind === 'issue' || slot.kind === 'group') connection.openContext({ context, anchor, at });
+    },
     selectColumn: (field, extend) => model.selectColumn(field, extend),
     isChosen: (field) => {
       const selection = model.selection.peek();
@@ -193,7 +197,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         },
         openContext: (cell) => {
           const anchor = grid.elementOf(cell);
-          if (anchor) connection.openContext({ context: { kind: 'cell', cell }, anchor, at: null });
+          if (anchor) owner.openContext({ kind: 'cell', cell }, anchor, null);
         },
         check: (row) => void actions.check(row, false),
       }),
