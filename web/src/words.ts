@@ -258,6 +258,7 @@ export const words = {
     nullsLast: 'Empty values last',
     freeze: 'Freeze',
     unfreeze: 'Unfreeze',
+    fit: 'Fit to content',
     left: 'Move left',
     right: 'Move right',
     hide: 'Hide',

@@ -11,6 +11,7 @@ import { fits, frozen, hidden, inScreenOrder, moved } from '../view/columns';
 import { narrowedTo } from '../view/filters';
 import { MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
 import { words } from '../words';
+import type { Grid } from './grid';
 import { announcementOf, HistogramBars } from './histogram';
 import type { MenuSources } from './menu-sources';
 
@@ -19,19 +20,18 @@ interface ColumnMenuProps {
   readonly field: string;
   readonly anchor: HTMLElement;
   readonly at: Point | null;
-  /** Pixels of the grid. */
-  readonly width: number;
+  readonly grid: Grid | null;
   readonly onClose: () => void;
 }
 
-export function ColumnMenu({ sources, field: id, anchor, at, width, onClose }: ColumnMenuProps) {
+export function ColumnMenu({ sources, field: id, anchor, at, grid, onClose }: ColumnMenuProps) {
   const { model } = sources;
   const field = model.field(id);
   const menu = {
     anchor,
     at,
     label: words.header.menu(field?.name ?? id),
-    groups: [sortEntries(model, id), narrowEntries(model, id), placeEntries(sources, id, width), definitionEntries(model, id)],
+    groups: [sortEntries(model, id), narrowEntries(model, id), placeEntries(sources, id, grid), definitionEntries(model, id)],
     onClose,
   };
   return field && hasHistogram(field) ? <MenuWithHistogram model={model} field={field} menu={menu} /> : <Menu {...menu} />;
@@ -130,7 +130,7 @@ function definitionEntries(model: ProjectModel, id: string): readonly MenuEntry[
   ];
 }
 
-function placeEntries({ model, actions }: MenuSources, field: string, width: number): readonly MenuEntry[] {
+function placeEntries({ model, actions }: MenuSources, field: string, grid: Grid | null): readonly MenuEntry[] {
   const columns = model.columns.value;
   const at = columns.findIndex((column) => column.field === field);
   const isFrozen = columns[at]?.frozen ?? false;
@@ -141,10 +141,11 @@ function placeEntries({ model, actions }: MenuSources, field: string, width: num
       icon: 'pin',
       act: () => {
         const next = frozen(columns, field, !isFrozen);
-        if (!isFrozen && !fits(next, field, width)) actions.outcome.value = words.actions.notFrozen(model.field(field)?.name ?? field);
+        if (!isFrozen && !fits(next, field, grid?.width() ?? Infinity)) actions.outcome.value = words.actions.notFrozen(model.field(field)?.name ?? field);
         show(next)();
       },
     },
+    { text: words.menu.fit, act: () => grid?.fit(field) },
     { text: words.menu.left, disabled: at <= 0, act: show(moved(columns, field, columns[at - 1]?.field ?? null)) },
     { text: words.menu.right, disabled: at === columns.length - 1, act: show(moved(columns, field, columns[at + 2]?.field ?? null)) },
     { text: words.menu.hide, disabled: columns.length === 1, act: show(hidden(columns, field)) },

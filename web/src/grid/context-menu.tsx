@@ -22,7 +22,7 @@ interface ContextMenuProps extends OpenContext {
 }
 
 export function ContextMenu({ context, anchor, at, sources, grid, onClose }: ContextMenuProps) {
-  if (context.kind === 'head') return <ColumnMenu sources={sources} field={context.field} anchor={anchor} at={at} width={grid?.width() ?? Infinity} onClose={onClose} />;
+  if (context.kind === 'head') return <ColumnMenu sources={sources} field={context.field} anchor={anchor} at={at} grid={grid} onClose={onClose} />;
   const found = entriesOf(context, sources, grid);
   return found && <Menu anchor={anchor} at={at} label={found.label} groups={found.groups} onClose={onClose} />;
 }

@@ -123,5 +123,7 @@ export interface Grid {
   headOf(field: string): HTMLElement | null;
   /** Pixels. */
   width(): number;
+  /** Make a column as wide as its drawn content. */
+  fit(field: string): void;
   destroy(): void;
 }

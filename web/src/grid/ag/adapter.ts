@@ -278,6 +278,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       host.querySelector<HTMLElement>(`.ag-row[row-index="${row}"] .ag-cell[col-id="${fieldAt(column)}"]`),
     headOf: (field) => host.querySelector<HTMLElement>(`.ag-header-cell[col-id="${field}"]`),
     width: () => host.clientWidth,
+    fit: (field) => fit(host, field, owner),
     destroy: () => {
       for (const stop of stopping) stop();
       api.destroy();
@@ -354,13 +355,17 @@ function followGutter(host: HTMLElement, owner: GridOwner): () => void {
   return () => host.removeEventListener('click', clicked);
 }
 
+function fit(host: HTMLElement, column: string, owner: GridOwner): void {
+  const width = column && contentWidth(host, column);
+  if (width) owner.resize(column, width);
+}
+
 /** Fit a column to its content at a double click on its edge. Returns how to stop. */
 function fitByDoubleClick(host: HTMLElement, owner: GridOwner): () => void {
   const clicked = ({ target }: MouseEvent) => {
     const edge = target instanceof Element ? target.closest('.ag-header-cell-resize') : null;
     const column = edge?.closest('.ag-header-cell')?.getAttribute('col-id') ?? '';
-    const width = edge && isField(column) ? contentWidth(host, column) : 0;
-    if (width) owner.resize(column, width);
+    if (isField(column)) fit(host, column, owner);
   };
   host.addEventListener('dblclick', clicked);
   return () => host.removeEventListener('dblclick', clicked);
