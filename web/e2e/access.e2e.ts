@@ -55,7 +55,7 @@ describe('a refused plan', () => {
   test('offers an admin the missing index, and shows the rows when it is built', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
     const page = await ProjectPage.open(await visit(), id);
-    await page.head('Weight').click();
+    await page.sort('Weight');
     await page.page.getByRole('alert').getByRole('button', { name: 'Index Weight' }).click();
     await showsWhatTheApiHas(page, api, { sort: [{ field: 'weight', direction: 'asc', nulls: 'last' }] });
     await expect.poll(() => page.column('Weight')).toEqual(['1', '2', '3']);
@@ -64,7 +64,7 @@ describe('a refused plan', () => {
   test('shows all other users what an admin can do', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
     const page = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), id);
-    await page.head('Weight').click();
+    await page.sort('Weight');
     const refusal = page.page.getByRole('alert').filter({ hasText: 'Ask an admin to do this: Index Weight.' });
     await refusal.waitFor();
     expect(await refusal.getByRole('button').count()).toBe(0);

@@ -29,8 +29,9 @@ describe('only the keyboard', () => {
     await project.rows();
     await tabTo(page, '[role="gridcell"], [role="columnheader"]');
 
-    // Down from the head, and to the right.
+    // Down from the head, and through the gutter to the right.
     await keys.press('ArrowDown');
+    await keys.press('ArrowRight');
     await keys.press('ArrowRight');
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     await expect.poll(focused).toBe('Part 00');

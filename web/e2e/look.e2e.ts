@@ -32,14 +32,14 @@ describe('the rows', () => {
     expect((await demo.rows()).at(-1)?.at).toBe(1_999);
   });
 
-  test('are sorted by a click on a header, reversed by a second, and unsorted after a third', async ({ visit, api }) => {
+  test('are sorted by the arrow of a header, reversed by a second click, and unsorted after a third', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     for (const [direction, sort] of [
       ['ascending', [by('priority')]],
       ['descending', [by('priority', 'desc')]],
       ['none', []],
     ] as const) {
-      await demo.head('Priority').click();
+      await demo.sort('Priority');
       await expect.poll(async () => (await demo.head('Priority').getAttribute('aria-sort')) ?? 'none').toBe(direction);
       await showsWhatTheApiHas(demo, api, { sort: [...sort] });
     }
@@ -231,8 +231,7 @@ describe('the histogram in the menu of a column', () => {
   const bars = (project: ProjectPage, column: string) => menu(project, column).getByRole('group', { name: `Distribution of ${column}` }).getByRole('menuitem');
   const names = (project: ProjectPage, column: string) => bars(project, column).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
   const open = async (project: ProjectPage, column: string) => {
-    await project.head(column).hover();
-    await project.head(column).getByRole('button').click();
+    await project.openColumnMenu(column);
   };
 
   test('filters by a bar that is clicked, beside the filter and the search, and moves no entry when it loads', async ({ visit, api }) => {
@@ -363,9 +362,9 @@ describe('the status line', () => {
 describe('the address', () => {
   test('lets the back button return to each view', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
-    await demo.head('Priority').click();
+    await demo.sort('Priority');
     await showsWhatTheApiHas(demo, api, { sort: [by('priority')] });
-    await demo.head('Due').click({ modifiers: ['Shift'] });
+    await demo.sort('Due', { add: true });
     await showsWhatTheApiHas(demo, api, { sort: [by('priority'), by('due')] });
     await demo.columnMenu('State', 'Group by this');
     await demo.group('State: reported, 467 issues').waitFor();

@@ -77,7 +77,7 @@ function median(values: readonly number[]): number {
 async function noteFirstRows(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const look = () => {
-      const [number] = document.querySelectorAll('[role="row"][aria-rowindex="2"] [role="gridcell"]');
+      const [number] = document.querySelectorAll('[role="row"][aria-rowindex="2"] [col-id="num"]');
       if (number?.textContent) performance.mark('rows');
       else requestAnimationFrame(look);
     };
@@ -119,7 +119,7 @@ function jumpToTheEnd(): Promise<number> {
       return index > 1 && index <= last;
     });
     const loading = rows.some((row) => row.querySelector('.cell-loading'));
-    return !loading && rows.some((row) => row.getAttribute('aria-rowindex') === String(last) && row.querySelector('[role="gridcell"]')?.textContent);
+    return !loading && rows.some((row) => row.getAttribute('aria-rowindex') === String(last) && row.querySelector('[col-id="num"]')?.textContent);
   };
   return new Promise((resolve) => {
     const began = performance.now();

@@ -24,7 +24,7 @@ describe('on a telephone', () => {
     const { page } = await visit(ADMIN, TELEPHONE);
     const project = await ProjectPage.open({ page }, id);
     expect(await beside(page)).toEqual([]);
-    await project.head('Name').click();
+    await project.sort('Name');
     await showsWhatTheApiHas(project, api, { sort: [{ field: 'name', direction: 'asc', nulls: 'last' }] });
 
     const panel = await project.open('Filter');

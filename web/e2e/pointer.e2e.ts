@@ -136,7 +136,7 @@ describe('a finger', () => {
     await expect.poll(() => weights(api, id, 6)).toEqual(['0', '1', '2', '2', '2', '5']);
     await expect.poll(() => selected(page)).toEqual(['2', '2', '2']);
 
-    const low = await middleOf(await page.cell(12, 'Note'));
+    const low = await middleOf(await page.cell(12, 'Kind'));
     await swipe(session, low, { x: low.x, y: low.y - 300 });
     const top = () => opened.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop);
     await expect.poll(top).toBeGreaterThan(100);

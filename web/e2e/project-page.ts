@@ -82,10 +82,40 @@ export class ProjectPage {
     await panel.getByRole('button', { name: choice }).click();
   }
 
-  async columnMenu(column: string, entry: string): Promise<void> {
+  /** The button of a column's menu. */
+  menuButton(column: string): Locator {
+    return this.head(column).getByRole('button', { name: `${column} menu`, exact: true });
+  }
+
+  async openColumnMenu(column: string): Promise<Locator> {
     await this.head(column).hover();
-    await this.head(column).getByRole('button').click();
-    const menu = this.page.getByRole('menu', { name: `${column} menu` });
+    await this.menuButton(column).click();
+    return this.page.getByRole('menu', { name: `${column} menu`, exact: true });
+  }
+
+  /** Sort by the arrow of a column: ascending, then descending, then not. `add`: as one more key. */
+  async sort(column: string, { add = false } = {}): Promise<void> {
+    await this.head(column).hover();
+    await this.sortButton(column).click(add ? { modifiers: ['Shift'] } : {});
+  }
+
+  /** The sort arrow of a column, whose name says how the grid is sorted by it. */
+  sortButton(column: string): Locator {
+    return this.head(column).getByRole('button', { name: `Sort by ${column}` });
+  }
+
+  /** The menu of the element that was pressed last. */
+  menu(name: string | RegExp): Locator {
+    return this.page.getByRole('menu', { name });
+  }
+
+  /** A cell of the gutter. */
+  gutter(row: number): Locator {
+    return this.row(row).locator('[role="gridcell"][col-id="#gutter"]');
+  }
+
+  async columnMenu(column: string, entry: string): Promise<void> {
+    const menu = await this.openColumnMenu(column);
     await menu.getByRole(/^(Sort (a|de)scending|Empty)/.test(entry) ? 'menuitemcheckbox' : 'menuitem', { name: entry }).click();
   }
 
@@ -166,7 +196,7 @@ function readRows(grid: Element): ShownRow[] {
   };
   const heads = [...grid.querySelectorAll('[role="columnheader"]')];
   const names = new Map(
-    heads.map((head) => [head.getAttribute('aria-colindex'), head.querySelector('button')?.getAttribute('aria-label')?.replace(/ menu$/, '') ?? '']),
+    heads.map((head) => [head.getAttribute('aria-colindex'), head.querySelector('.head-menu')?.getAttribute('aria-label')?.replace(/ menu$/, '') ?? '']),
   );
   const top = heads[0]?.getBoundingClientRect().bottom ?? 0;
   const rows = [...grid.querySelectorAll('[role="row"]')].filter((row) => !row.querySelector('[role="columnheader"]'));
@@ -181,7 +211,7 @@ function readRows(grid: Element): ShownRow[] {
     .map((row) => ({
       at: Number(row.getAttribute('aria-rowindex')) - 2,
       cells: Object.fromEntries(
-        [...row.querySelectorAll('[role="gridcell"][aria-colindex]')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
+        [...row.querySelectorAll('[role="gridcell"][aria-colindex]:not([col-id^="#"])')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
       ),
     }))
     .sort((a, b) => a.at - b.at);

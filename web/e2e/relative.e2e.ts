@@ -108,8 +108,7 @@ describe('a filter relative to today and to its reader', () => {
     expect(theirs.view.toString()).toBe('view=v1');
 
     // A bar adds only its own condition.
-    await project.head('Due').hover();
-    await project.head('Due').getByRole('button').click();
+    await project.openColumnMenu('Due');
     await page.getByRole('menuitem', { name: /^March 2020: 1 issue/ }).click();
     const march: Filter = { field: 'due', op: 'between', value: ['2020-03-01', '2020-03-31'] };
     await expect.poll(() => filterOf(project)).toEqual({ and: [OVERDUE, MINE, march] });

@@ -36,7 +36,7 @@ describe('sign-in', () => {
     await elsewhere.goto('/');
     await elsewhere.getByRole('button', { name: 'Sign out' }).click();
     await elsewhere.getByRole('button', { name: 'Sign in' }).waitFor();
-    await demo.head('Name').click();
+    await demo.sort('Name');
     await page.getByRole('alert').getByText('Your session has ended.').waitFor();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await demo.rows();

@@ -87,7 +87,6 @@ describe('each panel and window', () => {
     const project = await ProjectPage.open(visited, await crowded(api));
     const { toolbar } = project;
     const cell = await project.cell(0, 'Name');
-    const head = project.head('Weight');
     const rail = page.getByRole('button', { name: 'Project list' });
     const viewActions = page.getByRole('button', { name: 'Actions for the view View 31' });
     await viewActions.waitFor();
@@ -132,11 +131,8 @@ describe('each panel and window', () => {
     });
     const ofColumn: Surface = {
       name: 'the menu of a column',
-      opener: () => head.getByRole('button'),
-      open: async () => {
-        await head.hover();
-        await head.getByRole('button').click();
-      },
+      opener: () => project.menuButton('Weight'),
+      open: () => project.openColumnMenu('Weight'),
       seen: menu,
       first: (seen) => seen.getByRole('menuitemcheckbox'),
     };

@@ -11,6 +11,12 @@ interface Extent {
   readonly height: number;
 }
 
+/** A point, in pixels. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 export interface Place {
   readonly left: number;
   readonly top: number;
@@ -33,17 +39,28 @@ export function placeOf(anchor: Pick<DOMRect, 'left' | 'top' | 'bottom'>, panel:
   };
 }
 
+interface BesideOptions {
+  readonly tallest?: number;
+  /** A point of the anchor, from its upper left corner, that the panel is beside; null: beside the whole anchor. */
+  readonly at?: Point | null;
+}
+
+function boxOf(anchor: Element, at: Point | null): Pick<DOMRect, 'left' | 'top' | 'bottom'> {
+  const box = anchor.getBoundingClientRect();
+  return at ? { left: box.left + at.x, top: box.top + at.y, bottom: box.top + at.y } : box;
+}
+
 /**
  * Place an open panel, and again with each change of its size, of the window, or of a scrolled element. Returns how to
  * stop.
  */
-export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity } = {}): () => void {
+export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity, at = null }: BesideOptions = {}): () => void {
   const place = () => {
     if (!anchor.isConnected) return;
     // The height of its whole content, which may be more than it shows.
     const height = Math.min(panel.scrollHeight + panel.offsetHeight - panel.clientHeight, tallest);
     const extent = { width: document.documentElement.clientWidth, height: window.innerHeight };
-    const { left, top, maxHeight } = placeOf(anchor.getBoundingClientRect(), { width: panel.offsetWidth, height }, extent);
+    const { left, top, maxHeight } = placeOf(boxOf(anchor, at), { width: panel.offsetWidth, height }, extent);
     panel.style.left = `${left}px`;
     panel.style.top = `${top}px`;
     panel.style.maxHeight = `${Math.min(maxHeight, tallest)}px`;

@@ -63,7 +63,7 @@ describe('the next match among all rows', () => {
 });
 
 describe('the runs before a row', () => {
-  const head: Piece = { kind: 'group', group: { key: 'a', depth: 0, field: 'kind', value: 'a', count: 2, open: true, figures: [] } };
+  const head: Piece = { kind: 'group', group: { key: 'a', depth: 0, field: 'kind', value: 'a', values: ['a'], filter: null, count: 2, open: true, figures: [] } };
   const run = (key: string, count: number): Piece => ({ kind: 'run', run: { key, filter: null, count } });
 
   it('are those of the groups above', () => {

@@ -67,7 +67,7 @@ function projectOf({ names, view = {}, loaded = names.length, groups: counted, s
   rows.reset(
     new Layout(
       runs.flatMap((run): Piece[] => [
-        ...(grouped ? [{ kind: 'group', group: { key: run.key.slice(1), depth: 0, field: 'kind', value: run.key.slice(1), count: run.count, open: true, figures: [] } } as const] : []),
+        ...(grouped ? [{ kind: 'group', group: { key: run.key.slice(1), depth: 0, field: 'kind', value: run.key.slice(1), values: [run.key.slice(1)], filter: run.filter, count: run.count, open: true, figures: [] } } as const] : []),
         { kind: 'run', run },
       ]),
     ),

@@ -11,7 +11,7 @@ const filterOf = (value: string): Filter => ({ field: 'state', op: 'eq', value }
 const run = (key: string, count: number): Piece => ({ kind: 'run', run: { key, filter: filterOf(key), count } });
 const head = (key: string, count: number): Piece => ({
   kind: 'group',
-  group: { key, depth: 0, field: 'state', value: key, count, open: true, figures: [] },
+  group: { key, depth: 0, field: 'state', value: key, values: [key], filter: null, count, open: true, figures: [] },
 });
 
 describe('the target of a job for rows of the screen', () => {

@@ -35,7 +35,7 @@ const numAt = (store: RowStore, index: number) => {
 };
 
 describe('the layout', () => {
-  const group = (key: string) => ({ key, depth: 0, field: 'state', value: key, count: 0, open: true, figures: [] });
+  const group = (key: string) => ({ key, depth: 0, field: 'state', value: key, values: [key], filter: null, count: 0, open: true, figures: [] });
   const layout = new Layout([
     { kind: 'group', group: group('a') },
     { kind: 'run', run: run('a', 1000) },

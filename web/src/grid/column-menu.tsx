@@ -5,29 +5,34 @@ import type { Field } from '../fields/fields';
 import { hasHistogram, Histogram } from '../project/histogram';
 import type { ProjectModel } from '../project/model';
 import type { BulkKind } from '../project/panels';
+import { permits } from '../auth/session';
+import type { Point } from '../place';
 import { Menu, type MenuEntry, type MenuProps } from '../ui/menu';
-import { frozen, hidden, inScreenOrder, moved } from '../view/columns';
+import { fits, frozen, hidden, inScreenOrder, moved } from '../view/columns';
 import { narrowedTo } from '../view/filters';
 import { MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
 import { words } from '../words';
+import type { Grid } from './grid';
 import { announcementOf, HistogramBars } from './histogram';
+import type { MenuSources } from './menu-sources';
 
-export interface OpenMenu {
+interface ColumnMenuProps {
+  readonly sources: MenuSources;
   readonly field: string;
   readonly anchor: HTMLElement;
-}
-
-interface ColumnMenuProps extends OpenMenu {
-  readonly model: ProjectModel;
+  readonly at: Point | null;
+  readonly grid: Grid | null;
   readonly onClose: () => void;
 }
 
-export function ColumnMenu({ model, field: id, anchor, onClose }: ColumnMenuProps) {
+export function ColumnMenu({ sources, field: id, anchor, at, grid, onClose }: ColumnMenuProps) {
+  const { model } = sources;
   const field = model.field(id);
   const menu = {
     anchor,
+    at,
     label: words.header.menu(field?.name ?? id),
-    groups: [sortEntries(model, id), narrowEntries(model, id), placeEntries(model, id)],
+    groups: [sortEntries(model, id), narrowEntries(model, id), placeEntries(sources, id, grid), definitionEntries(model, id)],
     onClose,
   };
   return field && hasHistogram(field) ? <MenuWithHistogram model={model} field={field} menu={menu} /> : <Menu {...menu} />;
@@ -107,13 +112,41 @@ function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[]
   ];
 }
 
-function placeEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
+/** What administrators do to the field itself. Nobody changes or deletes the fields that every issue has. */
+function definitionEntries(model: ProjectModel, id: string): readonly MenuEntry[] {
+  const { panels } = model;
+  if (!permits(model.role, 'admin')) return [];
+  const insert = (side: 'before' | 'after') => () => panels.openSettings({ kind: 'new', beside: { field: id, side }, like: null });
+  const open = (act: 'edit' | 'delete') => () => panels.openSettings({ kind: 'field', field: id, act });
+  return [
+    { text: words.menu.insertBefore, icon: 'plus', act: insert('before') },
+    { text: words.menu.insertAfter, act: insert('after') },
+    ...(model.field(id)?.custom
+      ? [
+          { text: words.menu.editField, icon: 'settings' as const, act: open('edit') },
+          { text: words.menu.duplicateField, act: () => panels.openSettings({ kind: 'new', beside: { field: id, side: 'after' }, like: id }) },
+          { text: words.menu.deleteField, icon: 'trash' as const, act: open('delete') },
+        ]
+      : []),
+  ];
+}
+
+function placeEntries({ model, actions }: MenuSources, field: string, grid: Grid | null): readonly MenuEntry[] {
   const columns = model.columns.value;
   const at = columns.findIndex((column) => column.field === field);
   const isFrozen = columns[at]?.frozen ?? false;
   const show = (next: readonly Column[]) => () => model.change({ columns: inScreenOrder(next) }, { replace: true });
   return [
-    { text: isFrozen ? words.menu.unfreeze : words.menu.freeze, act: show(frozen(columns, field, !isFrozen)) },
+    {
+      text: isFrozen ? words.menu.unfreeze : words.menu.freeze,
+      icon: 'pin',
+      act: () => {
+        const next = frozen(columns, field, !isFrozen);
+        if (!isFrozen && !fits(next, field, grid?.width() ?? Infinity)) actions.outcome.value = words.actions.notFrozen(model.field(field)?.name ?? field);
+        show(next)();
+      },
+    },
+    { text: words.menu.fit, act: () => grid?.fit(field) },
     { text: words.menu.left, disabled: at <= 0, act: show(moved(columns, field, columns[at - 1]?.field ?? null)) },
     { text: words.menu.right, disabled: at === columns.length - 1, act: show(moved(columns, field, columns[at + 2]?.field ?? null)) },
     { text: words.menu.hide, disabled: columns.length === 1, act: show(hidden(columns, field)) },

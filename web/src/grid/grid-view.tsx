@@ -6,42 +6,41 @@ import { showSummary } from './footer-text';
 import { showGroup } from './group-head';
 import { valueOf } from '../fields/values';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
-import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
 import { commonShift, type Moved } from '../rows/moves';
-import { contains, filledTo, rectangleOf, type Cell, type Rectangle } from '../selection/range';
+import { contains, filledTo, isWholeColumns, rectangleOf, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
 import { functionsOf } from '../view/footers';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
-import { ColumnMenu, type OpenMenu } from './column-menu';
+import { permits } from '../auth/session';
+import { ContextMenu, type OpenContext } from './context-menu';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
+import type { MenuSources } from './menu-sources';
 import { Note } from '../cells/note';
 import { SummaryMenu } from './summary-menu';
 
-export interface GridViewProps {
-  readonly model: ProjectModel;
-  readonly actions: Actions;
+export interface GridViewProps extends MenuSources {
   /** Called with the grid when it is ready. */
   readonly onReady: (grid: Grid) => void;
 }
 
-export function GridView({ model, actions, onReady }: GridViewProps) {
+export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const grid = useRef<Grid | null>(null);
-  const [menu, setMenu] = useState<OpenMenu | null>(null);
-  const [summary, setSummary] = useState<OpenMenu | null>(null);
+  const [menu, setMenu] = useState<OpenContext | null>(null);
+  const [summary, setSummary] = useState<OpenFooter | null>(null);
   useEffect(() => {
     const element = host.current;
     const ready = (mounted: Grid) => {
       grid.current = mounted;
       onReady(mounted);
     };
-    return element ? connect(element, { model, actions, onReady: ready, openMenu: setMenu, openFooter: setSummary }) : undefined;
+    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext: setMenu, openFooter: setSummary }) : undefined;
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
@@ -53,14 +52,33 @@ export function GridView({ model, actions, onReady }: GridViewProps) {
     <>
       <div class="grid ag-theme-gridview" ref={host} />
       {summary && <SummaryMenu key={summary.field} model={model} {...summary} onClose={() => setSummary(null)} />}
-      {menu && <ColumnMenu key={menu.field} model={model} {...menu} onClose={() => setMenu(null)} />}
+      {menu && (
+        <ContextMenu
+          key={keyOfMenu(menu)}
+          {...menu}
+          sources={{ model, actions, onAdd }}
+          grid={grid.current}
+          // Another one may be open by then.
+          onClose={() => setMenu((now) => (now === menu ? null : now))}
+        />
+      )}
     </>
   );
 }
 
+interface OpenFooter {
+  readonly field: string;
+  readonly anchor: HTMLElement;
+}
+
+/** Distinguishes a menu from the one that was open before it. */
+function keyOfMenu({ context, at }: OpenContext): string {
+  return JSON.stringify([context, at]);
+}
+
 interface Connection extends GridViewProps {
-  readonly openMenu: (menu: OpenMenu) => void;
-  readonly openFooter: (menu: OpenMenu) => void;
+  readonly openContext: (menu: OpenContext) => void;
+  readonly openFooter: (menu: OpenFooter) => void;
 }
 
 /** Mount the grid and keep it as the model says. Returns how to take it away again. */
@@ -93,7 +111,36 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     openFooter: (field, anchor) => connection.openFooter({ field, anchor }),
     show: (range) => rows.show(range),
     sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
-    openMenu: (field, anchor) => connection.openMenu({ field, anchor }),
+    openContext: (context, anchor, at) => {
+      // A row that is still loading has no menu.
+      const slot = context.kind === 'head' ? null : rows.at(context.kind === 'cell' ? context.cell.row : context.row);
+      if (!slot || slot.kind === 'issue' || slot.kind === 'group') connection.openContext({ context, anchor, at });
+    },
+    selectColumn: (field, extend) => model.selectColumn(field, extend),
+    isChosen: (field) => {
+      const selection = model.selection.peek();
+      if (!selection || !isWholeColumns(selection, model.size)) return false;
+      const { left, right } = rectangleOf(selection);
+      const column = model.columns.peek().findIndex((one) => one.field === field);
+      return column >= left && column <= right;
+    },
+    isSelected: (cell) => model.isSelected(cell),
+    addField: () => model.panels.openSettings({ kind: 'new', beside: null, like: null }),
+    isChecked: (index) => {
+      const slot = rows.at(index);
+      return slot.kind === 'issue' && model.checked.has(slot.row.num);
+    },
+    checkedAll: () => {
+      if (!model.checked.nums.peek().size) return 'none';
+      const loaded = rows.loaded();
+      return loaded.length > 0 && loaded.every((num) => model.checked.has(num)) ? 'all' : 'some';
+    },
+    check: (index, extend) => void actions.check(index, extend),
+    checkAll: () => actions.checkLoaded(),
+    expand: (index) => {
+      const slot = rows.at(index);
+      if (slot.kind === 'issue') model.panels.drawer.value = { kind: 'issue', num: slot.row.num };
+    },
     resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
     move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),
     mayEdit: (index, field) => {
@@ -150,8 +197,13 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         openMenu: (column) => {
           const field = model.fieldAt(column);
           const anchor = field && grid.headOf(field.id);
-          if (field && anchor) connection.openMenu({ field: field.id, anchor });
+          if (field && anchor) connection.openContext({ context: { kind: 'head', field: field.id }, anchor, at: null });
         },
+        openContext: (cell) => {
+          const anchor = grid.elementOf(cell);
+          if (anchor) owner.openContext({ kind: 'cell', cell }, anchor, null);
+        },
+        check: (row) => void actions.check(row, false),
       }),
   };
   const toggle = (index: number) => {
@@ -164,7 +216,13 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const toggleByKey = (event: KeyboardEvent) => {
     const row = event.target instanceof Element ? event.target.closest('.ag-full-width-row') : null;
     const slot = rows.at(Number(row?.getAttribute('row-index') ?? NaN));
-    if (slot.kind !== 'group' || !row) return;
+    if (slot.kind !== 'group' || !(row instanceof HTMLElement)) return;
+    if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      connection.openContext({ context: { kind: 'group', row: Number(row.getAttribute('row-index')) }, anchor: row, at: null });
+      return;
+    }
     const wanted = event.key === 'ArrowRight' ? true : event.key === 'ArrowLeft' ? false : event.key === 'Enter' || event.key === ' ' ? !slot.group.open : null;
     if (wanted === null || wanted === slot.group.open) return;
     event.preventDefault();
@@ -180,6 +238,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     height: model.view.peek().height,
     length: rows.layout.length,
     columns: columnsOf(model, width.peek()),
+    mayAdd: permits(model.role, 'admin'),
   });
   let { layout } = rows;
   const drawCells = inOneFrame(() => grid.refresh());
@@ -248,7 +307,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       if (cell) grid.reveal(cell);
     }),
     // Everything that changes the look of rows and cells.
-    ...[model.view, model.selection, model.editor.marks, model.misfits, model.live.others, model.finding.matcher].map((look: ReadonlySignal<unknown>) =>
+    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.matcher].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
@@ -320,8 +379,10 @@ function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, f
 
 function columnsOf(model: ProjectModel, width: number): readonly GridColumn[] {
   const { sort } = model.view.value;
-  return fittingWidth(model.columns.value, width).flatMap(({ field: id, width, frozen }) => {
+  const columns = model.columns.value;
+  return fittingWidth(columns, width).flatMap(({ field: id, width, frozen: isFrozen }, at) => {
     const field = model.field(id);
+    const frozen = isFrozen ? 'yes' : columns[at]?.frozen ? 'no-room' : 'no';
     const place = sort.findIndex((key) => key.field === id);
     const key = sort[place];
     return field

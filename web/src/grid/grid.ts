@@ -8,6 +8,7 @@
 import type { SortKey } from '../api/types';
 import type { Typed } from '../cells/editors/editor';
 import type { Field } from '../fields/fields';
+import type { Point } from '../place';
 import type { Range, Slot } from '../rows/store';
 import type { RowHeight } from '../view/view';
 import type { Cell } from '../selection/range';
@@ -15,10 +16,18 @@ import type { Cell } from '../selection/range';
 export interface GridColumn {
   readonly field: Field;
   readonly width: number;
-  readonly frozen: boolean;
+  /** Whether it stays at the left while the others scroll; `no-room`: it would, in a wider window. */
+  readonly frozen: 'yes' | 'no' | 'no-room';
   /** How the grid is sorted by this column; the rank is given where there are several keys. */
   readonly sort: { readonly direction: SortKey['direction']; readonly rank: number | null } | null;
 }
+
+/** What the menu is about that a user asks for. Rows are those of the screen. */
+export type Context =
+  | { readonly kind: 'cell'; readonly cell: Cell }
+  | { readonly kind: 'row'; readonly row: number }
+  | { readonly kind: 'group'; readonly row: number }
+  | { readonly kind: 'head'; readonly field: string };
 
 /** The questions and events of the grid to its owner. */
 export interface GridOwner {
@@ -36,11 +45,29 @@ export interface GridOwner {
   /** These rows are drawn. */
   show(range: Range): void;
 
+  /** Open the menu of something: beside its element, or at a point from the upper left corner of that. */
+  openContext(context: Context, anchor: HTMLElement, at: Point | null): void;
+
   sort(field: string, add: boolean): void;
-  openMenu(field: string, anchor: HTMLElement): void;
+  /** The head of a column was chosen. `extend`: the columns between it and the selected ones too. */
+  selectColumn(field: string, extend: boolean): void;
+  /** Whether a head is of the selected columns. */
+  isChosen(field: string): boolean;
   resize(field: string, width: number): void;
   /** A column was dragged before another, or to the end. */
   move(field: string, before: string | null): void;
+
+  /** A user asks for the form of a new field. */
+  addField(): void;
+
+  isChecked(index: number): boolean;
+  /** Which of the loaded issues are checked. */
+  checkedAll(): 'all' | 'some' | 'none';
+  /** The box of a row was clicked. `extend`: also the boxes from the last one on. */
+  check(index: number, extend: boolean): void;
+  checkAll(): void;
+  /** Show all fields of the issue in a row. */
+  expand(index: number): void;
 
   mayEdit(index: number, field: string): boolean;
   suggestUsers(prefix: string): Promise<readonly string[]>;
@@ -57,6 +84,7 @@ export interface GridOwner {
   clicked(cell: Cell): void;
   /** The cell from which a range extends; null while none is selected. */
   anchor(): Cell | null;
+  isSelected(cell: Cell): boolean;
   /** A pointer was dragged, or pressed with Shift, to a cell. */
   reached(cell: Cell): void;
   /** The fill handle is being dragged to a cell. */
@@ -93,5 +121,9 @@ export interface Grid {
   elementOf(cell: Cell): HTMLElement | null;
   /** The head of a column that is shown. */
   headOf(field: string): HTMLElement | null;
+  /** Pixels. */
+  width(): number;
+  /** Make a column as wide as its drawn content. */
+  fit(field: string): void;
   destroy(): void;
 }

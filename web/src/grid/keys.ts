@@ -1,7 +1,7 @@
 /** Handles keys at a cell that is not being edited. The library handles the others: arrows, Tab, Enter and typing. */
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
-import { at, everything, extended, wholeRows, type Step } from '../selection/range';
+import { at, everything, extended, wholeColumns, wholeRows, type Cell, type Step } from '../selection/range';
 import type { Grid } from './grid';
 
 const STEPS: Readonly<Record<string, Step>> = {
@@ -15,11 +15,16 @@ export interface KeyTargets {
   readonly model: ProjectModel;
   readonly actions: Actions;
   readonly grid: Grid;
+  /** Open the menu of a column. */
   readonly openMenu: (column: number) => void;
+  /** Open the menu of a cell. */
+  readonly openContext: (cell: Cell) => void;
+  /** Check the box of a row, or take the check away. */
+  readonly check: (row: number) => void;
 }
 
 /** Handle a key. Returns whether it was taken. */
-export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu }: KeyTargets): boolean {
+export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, openContext, check }: KeyTargets): boolean {
   const selection = model.selection.peek();
   if (!selection) return false;
   const control = event.ctrlKey || event.metaKey;
@@ -35,8 +40,11 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu }
   const step = STEPS[event.key];
   if (step && event.shiftKey) return take(() => select(extended(selection, step, model.size, control)));
   if (event.key === 'ArrowDown' && event.altKey) return take(() => openMenu(selection.anchor.column));
+  if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) return take(() => openContext(selection.anchor));
   const key = event.key.toLowerCase();
   if (control) {
+    if (key === ' ' && event.shiftKey) return take(() => check(selection.anchor.row));
+    if (key === ' ') return take(() => (model.selection.value = wholeColumns(selection, model.size)));
     if (key === 'a') return take(() => (model.selection.value = everything(model.size)));
     if (key === 'c') return take(() => void actions.copy());
     if (key === 'x') return take(() => void actions.cut());

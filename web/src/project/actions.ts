@@ -5,14 +5,14 @@ import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { newIssue, patchOf, type CellEdit, type Kept } from '../edits/change';
+import { newIssue, patchOf, type CellEdit, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { writeQueue } from '../edits/write-queue';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
-import { countOf, type Target } from '../rows/targets';
+import { countOf, MAX_NAMED, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
 import { seriesOf } from '../selection/series';
 import { words } from '../words';
@@ -24,6 +24,12 @@ import type { ProjectModel } from './model';
  */
 const MAX_TARGETS = 10;
 
+/** Rows that the clipboard takes at once: the page reads them first. */
+const MAX_COPIED = 10_000;
+
+/** Issues that are duplicated at once. */
+export const MAX_DUPLICATES = 100;
+
 /** A question to the user before an action. */
 export interface Question {
   readonly title: string;
@@ -33,6 +39,9 @@ export interface Question {
   readonly answer: (yes: boolean) => void;
 }
 
+/** Values of fields of one issue. */
+type Values = readonly Pick<CellEdit, 'field' | 'after'>[];
+
 export class Actions {
   readonly question = signal<Question | null>(null);
   /** The last outcome, for the status line and for screen readers. */
@@ -40,6 +49,8 @@ export class Actions {
 
   /** The number of the issue that the draft becomes, while it is being created. */
   private creating: Promise<number | null> | null = null;
+  /** The values that the draft has from the beginning. */
+  private drafted: Values = [];
 
   constructor(private readonly model: ProjectModel) {}
 
@@ -85,7 +96,50 @@ export class Actions {
     await this.put({ 'text/plain': written }, rows, words.actions.copied);
   }
 
-  /** Copy, and then clear the cells as one change. Cells that could not be copied are not cleared. */
+  /**
+   * Check the box of a row, or take the check away. `extend`: give all boxes from the last one on its state. Rows that
+   * are not loaded are read first.
+   */
+  async check(index: number, extend: boolean): Promise<void> {
+    const { checked, rows } = this.model;
+    const slot = rows.at(index);
+    if (slot.kind !== 'issue') return;
+    const origin = checked.origin === null ? undefined : rows.indexOf(checked.origin);
+    if (!extend || origin === undefined) {
+      this.reportRoom(checked.toggle(slot.row.num));
+      return;
+    }
+    const [first, last] = [Math.min(origin, index), Math.max(origin, index)];
+    // More do not fit, so they are not read.
+    const found = await this.model.issuesIn(first, Math.min(last, first + MAX_NAMED));
+    this.reportRoom(checked.extend(found.map(({ num }) => num)));
+  }
+
+  /** Check all loaded issues; if they are, uncheck all. */
+  checkLoaded(): void {
+    const { checked, rows } = this.model;
+    const loaded = rows.loaded();
+    if (loaded.every((num) => checked.has(num))) checked.clear();
+    else this.reportRoom(checked.set(loaded, true));
+  }
+
+  /** Copy issues by their numbers, with all columns of the screen. */
+  async copyIssues(nums: readonly number[]): Promise<void> {
+    const { columns } = this.model.size;
+    await this.putBlock(this.model.issuesOf(nums).then((rows) => blockOf(rows, this.fieldsFrom(0, columns))), words.actions.copied);
+  }
+
+  /** Paste what the clipboard has, if the browser lets the page read it. */
+  async pasteHere(): Promise<void> {
+    const text = await navigator.clipboard.readText().catch(() => null);
+    if (text === null) this.outcome.value = words.actions.pasteByKeys;
+    else await this.paste(text);
+  }
+
+  /**
+   * Copy, and then clear the cells at once as one change, which undo takes back. A paste in another program could not
+   * clear them later. Cells that could not be copied are not cleared.
+   */
   async cut(): Promise<void> {
     const range = this.model.range;
     if (range && this.model.canEdit && (await this.toClipboard(range, words.actions.cut))) await this.clear(range);
@@ -166,10 +220,11 @@ export class Actions {
 
   /**
    * Show a new row, at the end until the user moves on, and return its place. It becomes an issue with its first value,
-   * so a user who cancels leaves nothing behind.
+   * so a user who cancels leaves nothing behind. It has these values from the beginning.
    */
-  draft(): number {
-    return this.model.draft({ name: words.actions.newName });
+  draft(values: Values = []): number {
+    if (!this.creating && !this.model.hasDraft) this.drafted = values;
+    return this.model.draft(this.bodyOf(this.drafted));
   }
 
   /** An editor of a row that is no issue yet was closed. Further values wait until the first has created the issue. */
@@ -196,10 +251,19 @@ export class Actions {
   /** Create the issue of the draft. Returns its number; null if the API refused it. */
   private async createWith(field: Field, after: CellValue): Promise<number | null> {
     this.model.rows.replace(DRAFT, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
-    const body = { name: words.actions.newName, ...patchOf([{ field: field.id, after }], this.model.fields) };
+    const body = this.bodyOf([...this.drafted, { field: field.id, after }]);
     const outcome = await this.model.editor.apply({ made: [newIssue(body)] });
     this.report(outcome);
     return outcome.taken.made[0]?.num ?? null;
+  }
+
+  /** Create issues with the editable values of others, as one step of undo. */
+  async duplicate(nums: readonly number[]): Promise<void> {
+    if (!this.model.canEdit || nums.length > MAX_DUPLICATES) return;
+    await this.reporting(async () => {
+      const kept = await readKept(this.model.api, this.model.project.id, nums, this.withDefaults());
+      this.report(await this.model.editor.apply({ made: kept.map(({ body }) => newIssue(editableOf(body, this.model.fields))) }));
+    });
   }
 
   /** Ask, and then delete the issues of the range. */
@@ -207,26 +271,36 @@ export class Actions {
     const range = this.model.range;
     if (!range || !this.model.canEdit) return;
     if (!this.creating && this.model.hasDraft) this.model.dropDraft();
-    if (isLarge(range)) return this.removeMany(this.model.targets({ first: range.top, last: range.bottom }));
-    const rows = await this.model.issuesIn(range.top, range.bottom);
-    const [first] = rows;
-    if (!first) return;
-    const title = rows.length === 1 ? words.actions.deleteOne(String(valueOf(first, 'name') ?? first.num)) : words.actions.deleteMany(rows.length);
-    if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
-    try {
-      const withDefaults = this.model.fields.flatMap((field) => (field.default === null ? [] : [field.id]));
-      const deleted = await readKept(this.model.api, this.model.project.id, rows.map(({ num }) => num), withDefaults);
-      this.report(await this.model.editor.apply({ deleted }));
-    } catch (error) {
-      this.outcome.value = error instanceof Error ? error.message : String(error);
+    if (isLarge(range)) {
+      await this.removeMany(this.model.targets({ first: range.top, last: range.bottom }));
+      return;
     }
+    const rows = await this.model.issuesIn(range.top, range.bottom);
+    await this.removeIssues(rows.map(({ num }) => num));
   }
 
-  /** Ask, and then have a job delete the issues of these targets. */
-  async removeMany(targets: readonly Target[]): Promise<void> {
-    if (!this.fitJobs(targets)) return;
+  /** Ask, and then delete issues by their numbers, many of them by a job. */
+  async removeIssues(nums: readonly number[]): Promise<void> {
+    const [first] = nums;
+    if (first === undefined || !this.model.canEdit) return;
+    if (nums.length > BATCH) {
+      if (await this.removeMany(this.model.targetsOf(nums))) this.model.checked.set(nums, false);
+      return;
+    }
+    const name = this.model.rows.held(first)?.values['name'];
+    const title = nums.length === 1 ? words.actions.deleteOne(String(name ?? first)) : words.actions.deleteMany(nums.length);
+    if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
+    await this.reporting(async () => {
+      const deleted = await readKept(this.model.api, this.model.project.id, nums, this.withDefaults());
+      this.report(await this.model.editor.apply({ deleted }));
+    });
+  }
+
+  /** Ask, and then have a job delete the issues of these targets. Returns whether it has begun. */
+  async removeMany(targets: readonly Target[]): Promise<boolean> {
+    if (!this.fitJobs(targets)) return false;
     const title = words.actions.deleteMany(countOf(targets));
-    if (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) await this.model.changeMany({ targets, set: null });
+    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changeMany({ targets, set: null });
   }
 
   async undo(): Promise<void> {
@@ -261,6 +335,10 @@ export class Actions {
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
     if (!(await this.ask(words.jobs.changeMany(countOf(targets)), detail, words.jobs.change))) return;
     await this.model.changeMany({ targets, set: patchOf(edits, this.model.fields) });
+  }
+
+  private reportRoom(isRoom: boolean): void {
+    if (!isRoom) this.outcome.value = words.checked.full(MAX_NAMED);
   }
 
   private fitJobs(targets: readonly Target[]): boolean {
@@ -333,15 +411,26 @@ export class Actions {
     return Array.from({ length: count }, (_, place) => this.model.fieldAt(left + place)).flatMap((field) => field ?? []);
   }
 
-  /** Put cells into the clipboard, and report the number of rows, or why it failed. Returns whether they are there. */
+  /** Put cells into the clipboard. Returns whether they are there. */
   private async toClipboard(range: Rectangle, done: (rows: number) => string): Promise<boolean> {
+    if (range.bottom - range.top >= MAX_COPIED) {
+      this.outcome.value = words.actions.tooManyToCopy(MAX_COPIED);
+      return false;
+    }
+    return this.putBlock(this.block(range), done);
+  }
+
+  /** Put cells into the clipboard, and report the number of rows, or why it failed. Returns whether they are there. */
+  private async putBlock(block: Promise<Block>, done: (rows: number) => string): Promise<boolean> {
     const text = (block: Block, form: (block: Block) => string, type: string) => new Blob([form(block)], { type });
-    const block = this.block(range);
-    const forms = {
-      'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
-      'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
-    };
-    return this.put(forms, block, done);
+    return this.put(
+      {
+        'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
+        'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
+      },
+      block,
+      done,
+    );
   }
 
   private async put(forms: Record<string, Promise<Blob>>, rows: Promise<readonly unknown[]>, done: (rows: number) => string): Promise<boolean> {
@@ -357,10 +446,38 @@ export class Actions {
   }
 
   private async block({ top, bottom, left, right }: Rectangle): Promise<Block> {
-    const rows = await this.model.issuesIn(top, bottom);
-    const fields = this.fieldsFrom(left, right - left + 1);
-    return rows.map((row) => fields.map((field) => textOf(field.type, valueOf(row, field.id))));
+    return blockOf(await this.model.issuesIn(top, bottom), this.fieldsFrom(left, right - left + 1));
   }
+
+  /** A new issue with these values. */
+  private bodyOf(values: Values): Patch {
+    return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
+  }
+
+  /** The ids of the fields that give new issues a value. */
+  private withDefaults(): readonly string[] {
+    return this.model.fields.flatMap((field) => (field.default === null ? [] : [field.id]));
+  }
+
+  /** Do something, and report why it failed. */
+  private async reporting(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.outcome.value = error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+function blockOf(rows: readonly Row[], fields: readonly Field[]): Block {
+  return rows.map((row) => fields.map((field) => textOf(field.type, valueOf(row, field.id))));
+}
+
+/** The part of an issue's values that users may write. */
+export function editableOf({ fields: values, ...builtIn }: Patch, fields: readonly Field[]): Patch {
+  const editable = new Set(fields.flatMap(({ id, editable }) => (editable ? [id] : [])));
+  const kept = Object.entries((values ?? {}) as Patch).filter(([id]) => editable.has(id));
+  return { ...builtIn, fields: Object.fromEntries(kept) };
 }
 
 export type CopyForm = 'text' | 'json' | 'markdown';

@@ -20,10 +20,10 @@ import { DRAFT, rowOf, type Row } from '../fields/values';
 import type { Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
-import { targetsOf, type Target } from '../rows/targets';
+import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore } from '../rows/store';
-import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
+import { contains, rectangleOf, wholeColumn, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
 import { go } from '../router';
 import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
@@ -34,6 +34,7 @@ import { compareRows } from '../view/order';
 import { withSearch } from '../view/text-search';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
+import { Checked } from './checked';
 import { Counting } from './counting';
 import { Panels } from './panels';
 import { Finding } from './finding';
@@ -81,6 +82,7 @@ export class ProjectModel {
   /** The figures of groups: the summaries of number fields, without the one that orders the groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
+  readonly checked = new Checked();
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
   readonly misfits = signal<ReadonlySet<number>>(new Set());
   readonly user: Person;
@@ -228,6 +230,39 @@ export class ProjectModel {
     return found;
   }
 
+  /** Issues by their numbers, in the order of the view, with the columns of the screen. */
+  async issuesOf(nums: readonly number[]): Promise<readonly Row[]> {
+    const run = { key: '', filter: filterOfNums(nums), count: nums.length };
+    const found: Row[] = [];
+    for (let end = !nums.length; !end; ) {
+      const page = await this.page(run, found.length, FAR_PAGE);
+      found.push(...page.rows.map((row) => this.editor.onTop(row)));
+      end = page.end || !page.rows.length;
+    }
+    return found;
+  }
+
+  /** The numbers of the issues that the check boxes of the user mean. */
+  get checkedNums(): readonly number[] {
+    return [...this.checked.nums.value];
+  }
+
+  /** The target of a job for these issues. */
+  targetsOf(nums: readonly number[]): readonly Target[] {
+    return nums.length ? [targetOfNums(nums)] : [];
+  }
+
+  /** Select a column; with `extend`, the columns from the selected ones to it. */
+  selectColumn(field: string, extend: boolean): void {
+    const column = this.columns.peek().findIndex((one) => one.field === field);
+    if (column >= 0 && this.size.rows) this.selection.value = wholeColumn(column, this.size, extend ? this.selection.peek() : null);
+  }
+
+  isSelected(cell: Cell): boolean {
+    const selection = this.selection.peek();
+    return selection !== null && contains(rectangleOf(selection), cell);
+  }
+
   /** The targets of a job for these rows of the screen; null: for all matching issues. */
   targets(rows: { readonly first: number; readonly last: number } | null): readonly Target[] {
     if (rows) return targetsOf(this.rows.layout, rows.first, rows.last);
@@ -285,7 +320,10 @@ export class ProjectModel {
     }
     const drawer = this.panels.drawer.peek();
     if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.drawer.value = null;
-    if (deleted.length) this.settle();
+    if (deleted.length) {
+      this.checked.set(deleted.map(({ num }) => num), false);
+      this.settle();
+    }
     if (made.length) {
       this.add(made);
       // The new rows are at the end until the user moves on; the count and the summaries include them at once.

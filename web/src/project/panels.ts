@@ -2,12 +2,14 @@
 import { signal } from '@preact/signals';
 import type { Mentionable } from './mentions';
 
-/** The issues of a bulk change: all that match the filter, or the ones in the selected rows. */
-export type Scope = 'all' | 'rows';
+/** The issues of a bulk change: all that match the filter, the ones in the selected rows, or the ones that are checked. */
+export type Scope = 'all' | 'rows' | 'checked';
 /** A bulk change: one value for all issues, a text in the place of another, or the values of another field. */
 export type BulkKind = 'set' | 'replace' | 'copy';
+/** A part of the panel of an issue that it is opened for. */
+export type IssuePart = 'history' | 'comments';
 export type Drawer =
-  | { readonly kind: 'issue'; readonly num: number }
+  | { readonly kind: 'issue'; readonly num: number; readonly part?: IssuePart }
   | { readonly kind: 'explain' }
   | { readonly kind: 'refused' }
   | {
@@ -21,6 +23,17 @@ export type Drawer =
     };
 export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs' | 'webhooks';
 
+/** The part of the settings that they are opened for. */
+export type SettingsPlace =
+  | { readonly kind: 'field'; readonly field: string; readonly act: 'edit' | 'delete' }
+  /** A new field: beside a column, and with the definition of another field. */
+  | { readonly kind: 'new'; readonly beside: Beside | null; readonly like: string | null };
+
+export interface Beside {
+  readonly field: string;
+  readonly side: 'before' | 'after';
+}
+
 /** The text of an unsaved comment, and the users that it may mention. */
 export interface CommentDraft {
   readonly text: string;
@@ -32,10 +45,18 @@ export class Panels {
   readonly window = signal<Window | null>(null);
   /** The window that any key or button of the page opens, over whatever is shown. */
   readonly asked = signal<'help' | 'palette' | null>(null);
+  /** For which part the settings are open; null for none in particular. */
+  readonly settings = signal<SettingsPlace | null>(null);
   /** The field for which the user enters a condition. */
   readonly filtering = signal<string | null>(null);
   /** A dropped file, to be imported. */
   readonly dropped = signal<File | null>(null);
   /** Unsaved comments, each by its place. They stay while other issues are shown. */
   readonly comments = new Map<string, CommentDraft>();
+
+  /** Open the settings for a part of them. */
+  openSettings(place: SettingsPlace): void {
+    this.settings.value = place;
+    this.window.value = 'settings';
+  }
 }

@@ -1,7 +1,9 @@
 /** The layout of groups: heads, and below each open one its smaller groups or its issues. Pure. */
 import type { Filter } from '../api/types';
-import { isRange, type GroupValue } from '../fields/values';
-import { Layout, type GroupFigure, type Piece } from './layout';
+import type { Field } from '../fields/fields';
+import { isRange, type CellValue, type GroupValue } from '../fields/values';
+import type { GroupKey } from '../view/view';
+import { Layout, type Group, type GroupFigure, type Piece } from './layout';
 
 /** A group as the API counts it. */
 export interface CountedGroup {
@@ -38,7 +40,7 @@ export function layoutOfGroups(levels: Levels, fields: readonly string[], closed
     const { count, filter, figures, values } = group;
     pieces.push({
       kind: 'group',
-      group: { key, depth, field: fields[depth] ?? '', value: values[depth] ?? null, count, open, figures },
+      group: { key, depth, field: fields[depth] ?? '', value: values[depth] ?? null, values, filter, count, open, figures },
     });
     if (!open) return;
     if (depth + 1 < fields.length) for (const smaller of children[depth + 1]?.get(key) ?? []) put(smaller, depth + 1);
@@ -47,6 +49,31 @@ export function layoutOfGroups(levels: Levels, fields: readonly string[], closed
   for (const group of levels[0] ?? []) put(group, 0);
   return new Layout(pieces);
 }
+
+/**
+ * The values that an issue needs to be in a group, by the fields of the groups; null if none are certain: for
+ * ranges, periods of instants, and fields that nobody writes. A period of dates gives its first day.
+ */
+export function valuesIn({ values }: Pick<Group, 'values'>, keys: readonly GroupKey[], fields: readonly Field[]): readonly FieldValue[] | null {
+  const found: FieldValue[] = [];
+  for (const [place, value] of values.entries()) {
+    const key = keys[place];
+    const field = fields.find(({ id }) => id === key?.field);
+    if (!key || !field?.editable || isRange(value)) return null;
+    if (key.unit === null || value === null) found.push({ field: field.id, after: value });
+    else if (field.type === 'date') found.push({ field: field.id, after: `${String(value)}-01-01`.slice(0, DAY) });
+    else return null;
+  }
+  return found;
+}
+
+interface FieldValue {
+  readonly field: string;
+  readonly after: CellValue;
+}
+
+/** Characters of a day. */
+const DAY = '2024-01-01'.length;
 
 /** Open a group that is closed, and the other way around. */
 export function toggled(closed: readonly string[], key: string): readonly string[] {

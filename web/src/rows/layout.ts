@@ -21,6 +21,10 @@ export interface Group {
   readonly depth: number;
   readonly field: string;
   readonly value: GroupValue;
+  /** Its values by all group fields, from the outermost on; the last is its own. */
+  readonly values: readonly GroupValue[];
+  /** The filter that selects its issues; null if no request can. */
+  readonly filter: Filter | null;
   readonly count: number;
   readonly open: boolean;
   readonly figures: readonly GroupFigure[];

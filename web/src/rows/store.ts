@@ -102,6 +102,11 @@ export class RowStore {
     return place && this.layoutNow.indexOf(place.page.run.key, place.page.number * this.pageSize + place.position);
   }
 
+  /** The numbers of all issues that are held. */
+  loaded(): readonly number[] {
+    return [...this.places.keys()];
+  }
+
   held(num: number): Row | undefined {
     const place = this.places.get(num);
     return place?.page.rows?.[place.position];

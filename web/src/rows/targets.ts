@@ -31,6 +31,23 @@ export function targetsOf(layout: Layout, first: number, last: number): readonly
   return targets;
 }
 
+/** Values of one `in`, and the most issues that one filter can name: it has up to 50 conditions. */
+const IN = 200;
+export const MAX_NAMED = 50 * IN;
+
+/** The filter of these issues, at most `MAX_NAMED`, by their numbers. */
+export function filterOfNums(nums: readonly number[]): Filter {
+  const parts: Filter[] = [];
+  for (let start = 0; start < nums.length; start += IN) parts.push({ field: 'num', op: 'in', value: nums.slice(start, start + IN) });
+  const [only] = parts;
+  return only && parts.length === 1 ? only : { or: parts };
+}
+
+/** These issues as the target of a job, wherever they are in the order. */
+export function targetOfNums(nums: readonly number[]): Target {
+  return { filter: filterOfNums(nums), rows: null, count: nums.length };
+}
+
 export function countOf(targets: readonly Target[]): number {
   return targets.reduce((sum, { count }) => sum + count, 0);
 }

@@ -5,6 +5,8 @@ import { formatDatetime } from '../cells/format';
 import { valueOf } from '../fields/values';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
+import type { IssuePart } from '../project/panels';
+import { isWholeColumns } from '../selection/range';
 import { Drawer } from '../ui/drawer';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
@@ -17,13 +19,18 @@ interface IssueDrawerProps {
   readonly model: ProjectModel;
   readonly actions: Actions;
   readonly num: number;
+  /** The part that it is opened for. */
+  readonly part: IssuePart | undefined;
 }
 
-export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
+export function IssueDrawer({ model, actions, num, part }: IssueDrawerProps) {
+  const parts = useRef<HTMLDivElement>(null);
   // The panel follows the focus of the grid, but only once that moves: a list may have opened another issue.
   const before = useRef(model.selection.peek());
   useSignalEffect(() => {
-    if (model.selection.value !== before.current) model.openIssue();
+    const selection = model.selection.value;
+    // A chosen column is about all issues.
+    if (selection && selection !== before.current && !isWholeColumns(selection, model.size)) model.openIssue();
     before.current = model.selection.value;
   });
   const row = model.issue.row.value;
@@ -31,6 +38,10 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
   const error = model.issue.error.value;
   const version = Math.max(useHeldVersion(model, num), row?.num === num ? row.version : 0);
   useEffect(() => void model.issue.show(num, version), [num, version]);
+  const isThere = row?.num === num;
+  useEffect(() => {
+    if (isThere && part) showPart(parts.current?.querySelector(`.${part}`) ?? null);
+  }, [isThere, num, part]);
   useEffect(() => () => model.issue.hide(), [model]);
   const name = row ? String(valueOf(row, 'name') ?? '') : '';
   return (
@@ -51,10 +62,21 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
           {formatDatetime(trail.updated)} {words.issue.by(model.people.nameOf(trail.updated_by))} · {words.issue.version} {trail.version}
         </p>
       )}
-      {row?.num === num && <HistoryOfIssue key={num} model={model} num={num} />}
-      {row?.num === num && <CommentList key={num} model={model} num={num} />}
+      {isThere && (
+        <div key={num} ref={parts}>
+          <HistoryOfIssue model={model} num={num} />
+          <CommentList model={model} num={num} />
+        </div>
+      )}
     </Drawer>
   );
+}
+
+/** Open a part, and bring it into view with the focus. */
+function showPart(part: Element | null): void {
+  if (part instanceof HTMLDetailsElement) part.open = true;
+  part?.scrollIntoView({ block: 'start' });
+  part?.querySelector<HTMLElement>('summary, textarea')?.focus();
 }
 
 /** The version of the issue in the grid, which receives edits first; 0 if the grid does not have it. */

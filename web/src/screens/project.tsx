@@ -4,11 +4,13 @@ import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import type { Person, Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
+import type { Field } from '../fields/fields';
 import type { GridViewProps } from '../grid/grid-view';
+import type { MenuSources } from '../grid/menu-sources';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
-import { Panels, type Drawer } from '../project/panels';
+import { Panels, type Beside, type Drawer } from '../project/panels';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -19,9 +21,11 @@ import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
+import { inserted } from '../view/columns';
 import { words } from '../words';
 import { BulkDrawer } from './bulk/bulk';
 import { commandsOf } from './commands';
+import { CheckedBar } from './checked-bar';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
@@ -180,6 +184,12 @@ function keyOfBulk({ scope, edit, field, find = '' }: Extract<Drawer, { kind: 'b
   return `${scope} ${edit} ${field} ${find}`;
 }
 
+/** Show a new field where it was asked for. The default columns have it there, beside a field of the project. */
+function showBeside(model: ProjectModel, field: Pick<Field, 'id' | 'type'>, beside: Beside): void {
+  if (model.view.peek().columns === null && model.field(beside.field)?.custom) return;
+  model.change({ columns: inserted(model.columns.peek(), field, beside.field, beside.side) }, { replace: true });
+}
+
 interface OpenProjectProps {
   readonly api: Api;
   readonly projects: Projects;
@@ -221,8 +231,8 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const focus = model.selection.peek()?.anchor;
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
-  const add = () => {
-    const row = actions.draft();
+  const add: MenuSources['onAdd'] = (values) => {
+    const row = actions.draft(values);
     const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
     const columns = model.columns.peek();
     const name = columns.findIndex(({ field }) => field === 'name');
@@ -254,13 +264,16 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
       <div class="stage">
         <div class="grid-place">
           {model.finding.isOpen.value && <FindBar model={model} onClose={backToGrid} />}
-          <GridPlace model={model} actions={actions} onReady={(ready) => (grid.current = ready)} />
-          <RowsNotice model={model} />
+          <div class="grid-frame">
+            <GridPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
+            <RowsNotice model={model} />
+          </div>
+          <CheckedBar model={model} actions={actions} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
         {drawer?.kind === 'bulk' && <BulkDrawer key={keyOfBulk(drawer)} model={model} {...drawer} />}
-        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
+        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} part={drawer.part} />}
       </div>
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />
@@ -283,9 +296,12 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
           api={api}
           project={views.project}
           people={model.people}
+          place={panels.settings.value}
           onDeleted={onDeleted}
+          onCreated={(field, beside) => showBeside(model, field, beside)}
           onClose={(now) => {
             panels.window.value = null;
+            panels.settings.value = null;
             if (model.differsFrom(now)) onRedefined();
           }}
         />

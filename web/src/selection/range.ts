@@ -58,6 +58,21 @@ export function wholeRows({ anchor, reach }: Selection, { columns }: Size): Sele
   return { anchor: { ...anchor, column: 0 }, reach: { ...reach, column: columns - 1 } };
 }
 
+/** A whole column; with `from`, also the columns between it and the anchor of that selection. */
+export function wholeColumn(column: number, { rows }: Size, from: Selection | null = null): Selection {
+  return { anchor: { row: 0, column: from?.anchor.column ?? column }, reach: { row: rows - 1, column } };
+}
+
+/** Whether a selection is whole columns, of several rows. */
+export function isWholeColumns(selection: Selection, { rows }: Size): boolean {
+  const { top, bottom } = rectangleOf(selection);
+  return rows > 1 && top === 0 && bottom === rows - 1;
+}
+
+export function wholeColumns({ anchor, reach }: Selection, { rows }: Size): Selection {
+  return { anchor: { ...anchor, row: 0 }, reach: { ...reach, row: rows - 1 } };
+}
+
 export function everything({ rows, columns }: Size): Selection {
   return { anchor: { row: 0, column: 0 }, reach: { row: rows - 1, column: columns - 1 } };
 }

@@ -19,6 +19,7 @@ export const ICONS = {
   up: 'M8 13V3.5M4.5 7 8 3.5 11.5 7',
   down: 'M8 3v9.5M4.5 9 8 12.5 11.5 9',
   menu: 'M4.5 6.5 8 10l3.5-3.5',
+  expand: 'M9.5 3H13v3.5M13 3 9 7M6.5 13H3V9.5M3 13l4-4',
   fields: 'M2.5 3.5h11v9h-11zM6.2 3.5v9M9.8 3.5v9',
   filter: 'M2.5 4h11M4.5 8h7M6.5 12h3',
   group: 'M3 3h4v4H3zM9 4h4M9 6h4M3 9.5h4v4H3zM9 10.5h4M9 12.5h4',

@@ -1,10 +1,13 @@
-/** A menu beside the element that opened it, with actions and choices. A click elsewhere or Escape closes it. */
+/**
+ * A menu with actions and choices, beside the element that opened it, or where that was pressed. A click elsewhere or
+ * Escape closes it.
+ */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useFocusBack } from './focus';
 import { Icon } from './icon';
 import type { Icon as IconName } from './icons';
-import { keepBeside } from '../place';
+import { keepBeside, type Point } from '../place';
 
 export interface MenuEntry {
   readonly text: string;
@@ -12,11 +15,15 @@ export interface MenuEntry {
   /** Set if the entry is a choice. */
   readonly chosen?: boolean;
   readonly disabled?: boolean;
+  /** The keys that do the same, such as `Ctrl+C`. */
+  readonly keys?: string;
   readonly act: () => void;
 }
 
 export interface MenuProps {
   readonly anchor: HTMLElement;
+  /** The pressed point, from the upper left corner of the anchor: the menu of a context. */
+  readonly at?: Point | null;
   readonly label: string;
   /** In groups, with a line between them. */
   readonly groups: readonly (readonly MenuEntry[])[];
@@ -25,7 +32,7 @@ export interface MenuProps {
   readonly onClose: () => void;
 }
 
-export function Menu({ anchor, label, groups, end, onClose }: MenuProps) {
+export function Menu({ anchor, at = null, label, groups, end, onClose }: MenuProps) {
   const panel = useRef<HTMLDivElement>(null);
   const giveBack = useFocusBack(panel, anchor);
   const choose = (act: () => void) => {
@@ -42,17 +49,27 @@ export function Menu({ anchor, label, groups, end, onClose }: MenuProps) {
     const onToggle = (event: ToggleEvent) => {
       if (event.newState === 'closed') closing.current();
     };
-    element.addEventListener('toggle', onToggle);
+    const stop = new AbortController();
+    element.addEventListener('toggle', onToggle, { signal: stop.signal });
+    if (at) closeElsewhere(element, () => closing.current(), stop.signal);
     element.showPopover();
-    const release = keepBeside(element, anchor);
+    const release = keepBeside(element, anchor, { at });
     element.querySelector<HTMLElement>('button:enabled')?.focus();
     return () => {
       release();
-      element.removeEventListener('toggle', onToggle);
+      stop.abort();
     };
   }, [anchor]);
   return (
-    <div ref={panel} class="menu" popover="auto" role="menu" aria-label={label} onKeyDown={(event) => walk(event, onClose)}>
+    <div
+      ref={panel}
+      class="menu"
+      popover={at ? 'manual' : 'auto'}
+      role="menu"
+      aria-label={label}
+      onKeyDown={(event) => walk(event, onClose)}
+      onContextMenu={(event) => event.preventDefault()}
+    >
       {groups
         .filter((entries) => entries.length)
         .map((entries, place) => (
@@ -64,11 +81,17 @@ export function Menu({ anchor, label, groups, end, onClose }: MenuProps) {
                 class="menu-entry"
                 role={entry.chosen === undefined ? 'menuitem' : 'menuitemcheckbox'}
                 aria-checked={entry.chosen}
+                aria-keyshortcuts={entry.keys?.replaceAll('Ctrl', 'Control')}
                 disabled={entry.disabled}
                 onClick={() => choose(entry.act)}
               >
                 <span class="menu-mark">{entry.chosen ? <Icon name="check" /> : entry.icon && <Icon name={entry.icon} />}</span>
-                {entry.text}
+                <span class="menu-text">{entry.text}</span>
+                {entry.keys && (
+                  <kbd class="menu-keys" aria-hidden="true">
+                    {entry.keys}
+                  </kbd>
+                )}
               </button>
             ))}
           </div>
@@ -79,6 +102,26 @@ export function Menu({ anchor, label, groups, end, onClose }: MenuProps) {
         </div>
       )}
     </div>
+  );
+}
+
+/**
+ * Close a menu when something else is pressed, or by Escape. The browser would do so itself, and also when the button or
+ * the finger is lifted that has opened the menu.
+ */
+function closeElsewhere(menu: HTMLElement, close: () => void, signal: AbortSignal): void {
+  const options = { capture: true, signal };
+  document.addEventListener('pointerdown', ({ target }) => !(target instanceof Node && menu.contains(target)) && close(), options);
+  window.addEventListener('blur', close, { signal });
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    },
+    options,
   );
 }
 

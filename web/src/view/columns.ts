@@ -76,6 +76,20 @@ export function moved(columns: readonly Column[], field: string, before: string 
   return [...others.slice(0, at), placed, ...others.slice(at)];
 }
 
+/** Put a new field beside a column that is shown. */
+export function inserted(columns: readonly Column[], { id, type }: Pick<Field, 'id' | 'type'>, beside: string, side: 'before' | 'after'): readonly Column[] {
+  const place = columns.findIndex(({ field }) => field === beside);
+  const neighbour = columns[place];
+  if (!neighbour || columns.some(({ field }) => field === id)) return columns;
+  const at = side === 'before' ? place : place + 1;
+  return [...columns.slice(0, at), { field: id, width: WIDTHS[type], frozen: neighbour.frozen }, ...columns.slice(at)];
+}
+
+/** Whether a screen of some width has room for a frozen column. */
+export function fits(columns: readonly Column[], field: string, width: number): boolean {
+  return fittingWidth(columns, width).some((column) => column.field === field && column.frozen);
+}
+
 /** The columns for a screen of some width: frozen ones take no more than half of it. */
 export function fittingWidth(columns: readonly Column[], width: number): readonly Column[] {
   let taken = 0;

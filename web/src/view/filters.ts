@@ -4,6 +4,7 @@
 import { isExact } from '../api/json';
 import type { FieldType, Filter } from '../api/types';
 import type { Field } from '../fields/fields';
+import type { CellValue } from '../fields/values';
 import { daysIn, filterOfPeriod, isOperandOf, isPeriod, isSame, ME, periodIn, periodOf, relativeIn, todayIn, type Period, type PeriodName, type Relative } from './relative';
 
 export const OPERATORS = [
@@ -169,6 +170,13 @@ export function narrowedTo(filter: Filter | null, group: Filter): Filter {
   const parts = 'and' in group ? group.and : [group];
   const own = parts.slice(!filter ? 0 : 'and' in filter ? filter.and.length : 1);
   return own.length ? allOf([...partsOf(filter), ...own]) : group;
+}
+
+/** The filter with one more condition: a field has this value, or none. */
+export function withValue(filter: Filter | null, field: string, value: CellValue): Filter {
+  const only: Filter =
+    value === null ? { field, op: 'is_empty' } : { field, op: 'eq', value: typeof value === 'object' && !isExact(value) ? [...value] : value };
+  return allOf([...partsOf(filter), only]);
 }
 
 /** The parts that all have to hold. A period is one of them, with two conditions. */

@@ -19,15 +19,21 @@ import {
 import { valueOf } from '../../fields/values';
 import type { Cell } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
+import { words } from '../../words';
 import type { Grid, GridColumn, GridOwner } from '../grid';
+import { AddHead } from './add';
 import { IssueCell, type CellParams } from './cell';
 import { paint } from './classes';
+import { followContext, type Pressed } from './context';
 import { CellEditing, type Edited } from './editor';
 import { followFocus } from './focus';
+import { contentWidth } from './fit';
 import { FooterCell } from './footer';
+import { GutterCell, GutterHead } from './gutter';
 import { ColumnHeader, type HeaderParams } from './header';
 import { followPointer } from './pointer';
 import { keepTogether } from './scroll-bar';
+import { ADD, ADD_WIDTH, GUTTER, GUTTER_WIDTH, isField } from './special';
 import { keepWheelExact, ratioOf } from './wheel';
 import { WideRow } from './wide';
 
@@ -60,6 +66,8 @@ export interface MountOptions {
   readonly height: RowHeight;
   readonly length: number;
   readonly columns: readonly GridColumn[];
+  /** Whether the user may add fields. */
+  readonly mayAdd: boolean;
 }
 
 export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOptions): Grid {
@@ -77,12 +85,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       getRows: (block) =>
         block.successCallback(new Array(Math.max(0, Math.min(block.endRow, length) - block.startRow)).fill(PLACEHOLDER), length),
     },
-    columnDefs: definitions(columns, owner),
+    columnDefs: definitions(),
     defaultColDef: {
       sortable: false,
       suppressHeaderMenuButton: true,
       suppressKeyboardEvent: ({ event, editing, node, column }) => {
         if (node.rowPinned) return footerKey(event, column.getColId(), owner);
+        if (column.getColId() === GUTTER) return gutterKey(event, node.rowIndex ?? -1, owner);
         if (!editing) return owner.key(event);
         if (event.key === 'Escape') owner.commit(node.rowIndex ?? -1, column.getColId(), null);
         return leftByKey(event, api);
@@ -97,6 +106,14 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     suppressRowTransform: true,
     stopEditingWhenCellsLoseFocus: true,
     enterNavigatesVerticallyAfterEdit: true,
+    tabToNextCell: ({ backwards, nextCellPosition }) => {
+      // Tab goes through the cells of issues; arrows lead to the gutter.
+      if (nextCellPosition?.column.getColId() !== GUTTER || nextCellPosition.rowPinned) return nextCellPosition ?? false;
+      const fields = api.getAllDisplayedColumns().filter((column) => isField(column.getColId()));
+      const column = backwards ? fields.at(-1) : fields[0];
+      const rowIndex = backwards ? nextCellPosition.rowIndex - 1 : nextCellPosition.rowIndex;
+      return column && rowIndex >= 0 ? { ...nextCellPosition, column, rowIndex } : false;
+    },
     pinnedBottomRowData: [PLACEHOLDER],
     getRowClass: ({ node }) => (node.rowPinned ? ['footer'] : [...owner.rowClasses(node.rowIndex ?? -1)]),
     isFullWidthRow: ({ rowNode }) => !rowNode.rowPinned && owner.at(rowNode.rowIndex ?? -1).kind === 'group',
@@ -108,11 +125,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     onColumnMoved: ({ finished, source, column }) => {
       if (!finished || !column || source !== 'uiColumnMoved') return;
-      const order = api.getAllDisplayedColumns().map((one) => one.getColId());
+      const order = api.getAllDisplayedColumns().map((one) => one.getColId()).filter(isField);
       owner.move(column.getColId(), order[order.indexOf(column.getColId()) + 1] ?? null);
     },
     onCellClicked: ({ rowPinned, column, event }) => {
       const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
+      if (!isField(column.getColId())) return;
       if (rowPinned && cell) owner.openFooter(column.getColId(), cell);
       const isBox = event?.target instanceof Element && event.target.closest('.tick') !== null;
       const isPlain = event instanceof MouseEvent && !event.shiftKey && !event.ctrlKey && !event.metaKey;
@@ -121,6 +139,15 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
   });
   api.setGridAriaProperty('label', options.label);
+
+  function select(field: string, extend: boolean): void {
+    focus.forget();
+    owner.selectColumn(field, extend);
+  }
+
+  function definitions(): ColDef<Placeholder>[] {
+    return [gutterOf(owner), ...columns.map((column) => definitionOf(column, owner, select)), ...(options.mayAdd ? [addOf(owner)] : [])];
+  }
 
   const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
   const fieldAt = (column: number) => columns[column]?.field.id ?? '';
@@ -131,6 +158,19 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     const column = line?.classList.contains('ag-full-width-row') ? 0 : columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
     return Number.isNaN(row) || column < 0 ? null : { row, column };
   };
+  const pressedAt = (element: Element): Pressed | null => {
+    const anchor = element.closest<HTMLElement>('.ag-cell, .ag-header-cell, .ag-full-width-row');
+    const column = anchor?.getAttribute('col-id') ?? '';
+    const line = anchor?.closest('.ag-row:not(.footer)');
+    const row = Number(line?.getAttribute('row-index') ?? NaN);
+    if (!anchor) return null;
+    if (anchor.matches('.ag-header-cell')) return isField(column) ? { anchor, context: { kind: 'head', field: column } } : null;
+    if (Number.isNaN(row)) return null;
+    if (anchor.matches('.ag-full-width-row')) return { anchor, context: { kind: 'group', row } };
+    if (column === GUTTER) return { anchor, context: { kind: 'row', row } };
+    const cell = cellOf(anchor);
+    return cell && { anchor, context: { kind: 'cell', cell } };
+  };
   const viewport = host.querySelector<HTMLElement>('.ag-grid-viewport');
   const bar = host.querySelector<HTMLElement>('.ag-body-vertical-scroll-viewport');
   if (!viewport || !bar) throw new Error('The grid has no viewport, or no scroll bar.');
@@ -140,6 +180,18 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     focus.stop,
     keepWheelExact(viewport, ratio),
     keepTogether(bar, viewport),
+    followContext({
+      host,
+      owner,
+      find: pressedAt,
+      rested: (context) => {
+        if (context.kind !== 'cell' || owner.isSelected(context.cell)) return;
+        focus.report(context.cell);
+        api.setFocusedCell(context.cell.row, fieldAt(context.cell.column));
+      },
+    }),
+    followGutter(host, owner),
+    fitByDoubleClick(host, owner),
     followPointer({
       viewport,
       owner,
@@ -161,7 +213,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
   const grid: Grid = {
     setColumns: (next) => {
       columns = next;
-      api.setGridOption('columnDefs', definitions(columns, owner));
+      api.setGridOption('columnDefs', definitions());
       paint(host, owner);
     },
     setHeight: (next) => {
@@ -225,6 +277,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     elementOf: ({ row, column }) =>
       host.querySelector<HTMLElement>(`.ag-row[row-index="${row}"] .ag-cell[col-id="${fieldAt(column)}"]`),
     headOf: (field) => host.querySelector<HTMLElement>(`.ag-header-cell[col-id="${field}"]`),
+    width: () => host.clientWidth,
+    fit: (field) => fit(host, field, owner),
     destroy: () => {
       for (const stop of stopping) stop();
       api.destroy();
@@ -249,38 +303,150 @@ function leftByKey(event: KeyboardEvent, api: GridApi<Placeholder>): boolean {
   return true;
 }
 
+/** Whether a key asks for the menu of what has the focus. */
+function asksForMenu({ key, shiftKey, altKey }: KeyboardEvent): boolean {
+  return key === 'ContextMenu' || (key === 'F10' && shiftKey) || (key === 'ArrowDown' && altKey);
+}
+
 /**
- * Handle a key at the head of a column: Enter sorts, Alt and the arrow open the menu. Returns whether the key was
- * taken.
+ * Handle a key at the head of a column: Enter or Space selects it, and keys of cells are for the selected columns.
+ * Returns whether the key was taken.
  */
-function headKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean {
-  const head = event.target instanceof Element ? event.target.closest<HTMLElement>('.ag-header-cell') : null;
-  if (event.key === 'Enter') owner.sort(field, event.shiftKey);
-  else if (event.key === 'ArrowDown' && event.altKey && head) owner.openMenu(field, head);
+function headKey(event: KeyboardEvent, field: string, owner: GridOwner, select: (field: string, extend: boolean) => void): boolean {
+  const { target, key } = event;
+  const head = target instanceof Element ? target.closest<HTMLElement>('.ag-header-cell') : null;
+  // The head's own buttons take their keys.
+  if (target instanceof HTMLButtonElement && (key === 'Enter' || key === ' ')) return true;
+  if (key === 'Enter' || key === ' ') select(field, event.shiftKey);
+  else if (asksForMenu(event) && head) owner.openContext({ kind: 'head', field }, head, null);
+  else if (event.ctrlKey || event.metaKey || key === 'Delete' || key === 'Backspace') return owner.isChosen(field) && owner.key(event);
   else return false;
   event.preventDefault();
   return true;
 }
 
+/** Handle a key at the gutter. Returns whether the key was taken. */
+function gutterKey(event: KeyboardEvent, index: number, owner: GridOwner): boolean {
+  const { target, key } = event;
+  const cell = target instanceof Element ? target.closest<HTMLElement>('.ag-cell') : null;
+  if (target !== cell && (key === 'Enter' || key === ' ')) return true;
+  if (key === ' ') owner.check(index, event.shiftKey);
+  else if (key === 'Enter') owner.expand(index);
+  else if (asksForMenu(event) && cell) owner.openContext({ kind: 'row', row: index }, cell, null);
+  // The keys of cells have no meaning here, and the library has none for these.
+  else return key.length === 1 || key === 'Delete' || key === 'Backspace' || key === 'F2';
+  event.preventDefault();
+  return true;
+}
+
+/** Listen to the boxes and buttons of the gutter. Returns how to stop. */
+function followGutter(host: HTMLElement, owner: GridOwner): () => void {
+  const clicked = ({ target, shiftKey }: MouseEvent) => {
+    if (!(target instanceof Element)) return;
+    const index = Number(target.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
+    if (target.closest('.gutter-all')) owner.checkAll();
+    else if (target.closest('.gutter-box')) owner.check(index, shiftKey);
+    else if (target.closest('.gutter-open')) owner.expand(index);
+    else return;
+    // The browser has changed the box; the owner knows whether that holds.
+    paint(host, owner);
+  };
+  host.addEventListener('click', clicked);
+  return () => host.removeEventListener('click', clicked);
+}
+
+function fit(host: HTMLElement, column: string, owner: GridOwner): void {
+  const width = column && contentWidth(host, column);
+  if (width) owner.resize(column, width);
+}
+
+/** Fit a column to its content at a double click on its edge. Returns how to stop. */
+function fitByDoubleClick(host: HTMLElement, owner: GridOwner): () => void {
+  const clicked = ({ target }: MouseEvent) => {
+    const edge = target instanceof Element ? target.closest('.ag-header-cell-resize') : null;
+    const column = edge?.closest('.ag-header-cell')?.getAttribute('col-id') ?? '';
+    if (isField(column)) fit(host, column, owner);
+  };
+  host.addEventListener('dblclick', clicked);
+  return () => host.removeEventListener('dblclick', clicked);
+}
+
 /** Handle a key at the summary of a column. Returns whether the key was taken. */
 function footerKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean {
   const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
+  if (!isField(field)) return event.key.length === 1;
   if (!cell || (event.key !== 'Enter' && event.key !== ' ')) return false;
   event.preventDefault();
   owner.openFooter(field, cell);
   return true;
 }
 
-function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<Placeholder>[] {
-  return columns.map((column) => ({
+/** The parts that the columns beside the fields have in common. */
+const FIXED: ColDef<Placeholder> = {
+  headerName: '',
+  suppressMovable: true,
+  resizable: false,
+  editable: false,
+};
+
+function gutterOf(owner: GridOwner): ColDef<Placeholder> {
+  return {
+    ...FIXED,
+    colId: GUTTER,
+    headerName: words.gutter.title,
+    width: GUTTER_WIDTH,
+    pinned: 'left',
+    lockPinned: true,
+    lockPosition: 'left',
+    headerComponent: GutterHead,
+    headerComponentParams: { owner },
+    cellRenderer: GutterCell,
+    cellRendererParams: { owner },
+    suppressHeaderKeyboardEvent: ({ event }) => {
+      if (event.key !== ' ' && event.key !== 'Enter') return false;
+      if (event.target instanceof HTMLInputElement) return true;
+      event.preventDefault();
+      owner.checkAll();
+      return true;
+    },
+    valueGetter: ({ node }) => {
+      if (node?.rowPinned) return null;
+      const slot = owner.at(node?.rowIndex ?? -1);
+      return slot.kind === 'issue' ? slot.row.num : slot.kind;
+    },
+  };
+}
+
+function addOf(owner: GridOwner): ColDef<Placeholder> {
+  return {
+    ...FIXED,
+    colId: ADD,
+    headerName: words.header.add,
+    width: ADD_WIDTH,
+    lockPosition: 'right',
+    suppressNavigable: true,
+    headerComponent: AddHead,
+    headerComponentParams: { owner },
+    valueGetter: () => null,
+    suppressHeaderKeyboardEvent: ({ event }) => {
+      if (event.key !== ' ' && event.key !== 'Enter') return false;
+      event.preventDefault();
+      owner.addField();
+      return true;
+    },
+  };
+}
+
+function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, extend: boolean) => void): ColDef<Placeholder> {
+  return {
     colId: column.field.id,
     headerName: column.field.name,
     width: column.width,
-    pinned: column.frozen ? 'left' : null,
+    pinned: column.frozen === 'yes' ? 'left' : null,
     lockPinned: true,
-    suppressHeaderKeyboardEvent: ({ event }) => headKey(event, column.field.id, owner),
+    suppressHeaderKeyboardEvent: ({ event }) => headKey(event, column.field.id, owner, select),
     headerComponent: ColumnHeader,
-    headerComponentParams: { own: { column, owner } satisfies HeaderParams },
+    headerComponentParams: { own: { column, owner, onSelect: select } satisfies HeaderParams },
     cellRendererSelector: ({ node }) => ({ component: node.rowPinned ? FooterCell : IssueCell }),
     cellRendererParams: { field: column.field, owner } satisfies CellParams,
     editable: ({ node }) => !node.rowPinned && owner.mayEdit(node.rowIndex ?? -1, column.field.id),
@@ -298,5 +464,5 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
       return slot.kind === 'issue' ? valueOf(slot.row, column.field.id) : slot.kind;
     },
     cellClass: column.field.type === 'number' ? 'numeric' : '',
-  }));
+  };
 }

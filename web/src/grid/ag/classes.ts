@@ -1,5 +1,7 @@
 /** Classes of the owner on elements of the library. All of them begin with `is-`; the library's own stay. */
 import type { GridOwner } from '../grid';
+import { paintGutter, paintGutterHead } from './gutter';
+import { isField } from './special';
 
 export function setClasses(element: Element, names: readonly string[]): void {
   // Hundreds of cells are drawn in a frame, and few of them have had any.
@@ -25,6 +27,12 @@ export function paint(host: HTMLElement, owner: GridOwner): void {
   for (const row of host.querySelectorAll<HTMLElement>('.ag-row:not(.footer)')) {
     const index = Number(row.getAttribute('row-index'));
     setClasses(row, owner.rowClasses(index));
-    for (const cell of row.querySelectorAll<HTMLElement>('.ag-cell')) paintCell(cell, owner, index, cell.getAttribute('col-id') ?? '');
+    paintGutter(row, owner, index);
+    for (const cell of row.querySelectorAll<HTMLElement>('.ag-cell')) {
+      const column = cell.getAttribute('col-id') ?? '';
+      if (isField(column)) paintCell(cell, owner, index, column);
+    }
   }
+  paintGutterHead(host, owner);
+  for (const head of host.querySelectorAll('.ag-header-cell')) setClasses(head, owner.isChosen(head.getAttribute('col-id') ?? '') ? ['is-chosen'] : []);
 }

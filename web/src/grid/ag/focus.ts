@@ -10,6 +10,8 @@ export interface Focus {
   readonly report: (cell: Cell) => void;
   /** Remember a cell that is about to get the focus, without a report. */
   readonly know: (cell: Cell) => void;
+  /** The selection has left the cell that had the focus: it is reported again when it gets that next. */
+  readonly forget: () => void;
   readonly stop: () => void;
 }
 
@@ -26,5 +28,5 @@ export function followFocus(host: HTMLElement, cellOf: (element: Element) => Cel
     if (cell && !(reported?.row === cell.row && reported.column === cell.column)) report(cell);
   };
   host.addEventListener('focusin', moved);
-  return { report, know: (cell) => (reported = cell), stop: () => host.removeEventListener('focusin', moved) };
+  return { report, know: (cell) => (reported = cell), forget: () => (reported = null), stop: () => host.removeEventListener('focusin', moved) };
 }

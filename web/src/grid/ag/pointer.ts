@@ -13,6 +13,8 @@ const HANDLE_FOR_FINGERS = 22;
 /** Pixels from the edge of the viewport where dragging begins to scroll, and milliseconds between two steps of it. */
 const EDGE = 28;
 const SCROLL_MS = 40;
+/** The number of the right button. */
+const RIGHT = 2;
 
 export interface PointerOptions {
   readonly viewport: HTMLElement;
@@ -82,6 +84,18 @@ export function followPointer({ viewport, owner, footer, cellOf, pressed, tapped
     press = null;
     const element = elementAt(event.target);
     const cell = element && cellOf(element);
+    if (event.button === RIGHT && cell) {
+      // The menu is about the whole range if the cell is in it.
+      const anchor = owner.isSelected(cell) ? owner.anchor() : null;
+      if (!anchor) {
+        pressed(cell);
+        return;
+      }
+      press = 'taken';
+      event.stopPropagation();
+      hold(anchor);
+      return;
+    }
     if (event.button !== 0 || !event.isPrimary || !element || !cell) return;
     const anchor = owner.anchor();
     const isFinger = event.pointerType === 'touch';

@@ -1,11 +1,12 @@
 /**
- * Changes many issues: all that the filter leaves, or the ones in the selected rows. Jobs of the API write them.
+ * Changes many issues: all that the filter leaves, the ones in the selected rows, or the checked ones. Jobs of the API
+ * write them.
  */
 import { useState } from 'preact/hooks';
 import type { BulkEdit } from '../../project/jobs';
 import type { ProjectModel } from '../../project/model';
 import type { BulkKind, Scope } from '../../project/panels';
-import { countOf } from '../../rows/targets';
+import { countOf, type Target } from '../../rows/targets';
 import { Drawer } from '../../ui/drawer';
 import { words } from '../../words';
 import { FilterWords } from '../filter-words';
@@ -27,7 +28,7 @@ interface BulkDrawerProps {
 export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerProps) {
   const [kind, setKind] = useState(edit);
   const range = model.range;
-  const targets = scope === 'all' ? model.targets(null) : range ? model.targets({ first: range.top, last: range.bottom }) : [];
+  const targets = targetsOf(model, scope);
   const counts = model.counting.counts.value;
   const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
   const isWhole = scope === 'all' && model.filter === null;
@@ -38,7 +39,11 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
   const shared = { model, targets, onTake: (change: BulkEdit) => void begin(change) };
   return (
     <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
-      <p>{isWhole ? words.jobs.ofAll : scope === 'all' ? words.jobs.ofFilter : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}</p>
+      <p>
+        {scope === 'all' && (isWhole ? words.jobs.ofAll : words.jobs.ofFilter)}
+        {scope === 'checked' && words.jobs.ofChecked}
+        {scope === 'rows' && words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}
+      </p>
       {scope === 'all' && <FilterWords model={model} frozen />}
       <div class="form">
         <fieldset class="radios bulk-kinds">
@@ -57,4 +62,11 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
       <p class="soft">{words.jobs.what}</p>
     </Drawer>
   );
+}
+
+function targetsOf(model: ProjectModel, scope: Scope): readonly Target[] {
+  const { range } = model;
+  if (scope === 'all') return model.targets(null);
+  if (scope === 'checked') return model.targetsOf(model.checkedNums);
+  return range ? model.targets({ first: range.top, last: range.bottom }) : [];
 }

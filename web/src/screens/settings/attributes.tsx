@@ -4,6 +4,7 @@ import type { FieldFormat } from '../../fields/format';
 import type { Attribute, DeletedAttribute, FieldType } from '../../api/types';
 import type { Definitions } from '../../project/definitions';
 import type { Deleted } from '../../project/deleted';
+import type { Beside, SettingsPlace } from '../../project/panels';
 import type { People } from '../../project/people';
 import { Icon } from '../../ui/icon';
 import { unsaved } from '../../ui/unsaved';
@@ -22,19 +23,29 @@ interface AttributesProps {
   readonly definitions: Definitions;
   readonly deleted: Deleted<DeletedAttribute>;
   readonly people: People;
+  /** The field, or the place of a new one, that the settings are opened for. */
+  readonly place: SettingsPlace | null;
+  readonly onCreated: (field: Attribute, beside: Beside) => void;
 }
 
-export function Attributes({ definitions, deleted, people }: AttributesProps) {
+export function Attributes({ definitions, deleted, people, place, onCreated }: AttributesProps) {
   const attributes = definitions.project.value.attributes ?? [];
   return (
     <section class="section">
       <h3>{words.settings.fields}</h3>
       <ul class="attributes">
         {attributes.map((attribute, at) => (
-          <AttributeRow key={attribute.id} attribute={attribute} before={attributes[at - 1]} definitions={definitions} deleted={deleted} />
+          <AttributeRow
+            key={attribute.id}
+            attribute={attribute}
+            before={attributes[at - 1]}
+            act={place?.kind === 'field' && place.field === attribute.id ? place.act : null}
+            definitions={definitions}
+            deleted={deleted}
+          />
         ))}
       </ul>
-      <NewAttribute definitions={definitions} />
+      <NewAttribute definitions={definitions} place={place?.kind === 'new' ? place : null} onCreated={onCreated} />
       <DeletedSection deleted={deleted} people={people} texts={words.deletedFields} />
     </section>
   );
@@ -70,11 +81,13 @@ function definedBy({ name, type, required, indexed, search, options, description
 interface RowProps {
   readonly attribute: Attribute;
   readonly before: Attribute | undefined;
+  /** What the settings are opened for, if that is this field. */
+  readonly act: 'edit' | 'delete' | null;
   readonly definitions: Definitions;
   readonly deleted: Deleted<DeletedAttribute>;
 }
 
-function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
+function AttributeRow({ attribute, before, act, definitions, deleted }: RowProps) {
   const { id, type, build } = attribute;
   const draft = useDraft(attribute.version, definedBy(attribute));
   const { name, required, indexed, search, options, description, format } = draft.value;
@@ -106,7 +119,7 @@ function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
     );
   return (
     <li>
-      <details>
+      <details open={act !== null}>
         <summary>
           <Icon name={type} />
           <span class="attribute-name">{attribute.name}</span>
@@ -123,7 +136,7 @@ function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
         >
           <label>
             {words.settings.name}
-            <input required value={name} onInput={(event) => draft.put({ name: event.currentTarget.value })} />
+            <input required autofocus={act === 'edit'} value={name} onInput={(event) => draft.put({ name: event.currentTarget.value })} />
           </label>
           <p class="soft">{words.settings.typeFixed(attribute.name)}</p>
           <label>
@@ -145,6 +158,7 @@ function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
             <Confirm
               label={words.settings.deleteField}
               question={words.settings.deleteFieldWhy(attribute.name)}
+              isAsked={act === 'delete'}
               onConfirm={() => void remove()}
             />
             <button class="button primary" type="submit" disabled={definitions.busy.value || draft.clashing.length > 0}>
@@ -178,28 +192,51 @@ function Check({ label, checked, onChange }: { readonly label: string; readonly 
   );
 }
 
-function NewAttribute({ definitions }: { readonly definitions: Definitions }) {
-  const [name, setName] = useState('');
-  const [type, setType] = useState<FieldType>('text');
-  const [options, setOptions] = useState('');
+interface NewProps {
+  readonly definitions: Definitions;
+  readonly place: Extract<SettingsPlace, { kind: 'new' }> | null;
+  readonly onCreated: (field: Attribute, beside: Beside) => void;
+}
+
+function NewAttribute({ definitions, place, onCreated }: NewProps) {
+  const attributes = definitions.project.value.attributes ?? [];
+  // The first field that is created is the one that was asked for.
+  const [asked, setAsked] = useState(place);
+  const like = attributes.find(({ id }) => id === asked?.like);
+  const [begun] = useState(() => ({ name: like ? words.settings.copyOf(like.name) : '', options: like?.options?.map(({ value }) => value).join('\n') ?? '' }));
+  const [name, setName] = useState(begun.name);
+  const [type, setType] = useState<FieldType>(like?.type ?? 'text');
+  const [options, setOptions] = useState(begun.options);
   const hasOptions = type === 'enum' || type === 'multi_enum';
+  const isUnsaved = asked ? name !== begun.name || options !== begun.options : name !== '' || options !== '';
   const create = async () => {
     const listed = options.split('\n').map((one) => one.trim()).filter(Boolean);
-    const taken = await definitions.change((api, project) =>
-      api.call('POST', '/v1/projects/{project}/attributes', {
+    const position = asked?.beside ? positionBeside(attributes, asked.beside) : null;
+    const created: Attribute[] = [];
+    const taken = await definitions.change(async (api, project) => {
+      const answer = await api.call('POST', '/v1/projects/{project}/attributes', {
         path: { project },
-        body: { name, type, ...(hasOptions ? { options: listed } : {}) },
+        body: {
+          ...(like?.type === type ? definitionOf(like) : {}),
+          name,
+          type,
+          ...(hasOptions ? { options: listed.map((value) => ({ value, color: like?.options?.find((one) => one.value === value)?.color ?? null })) } : {}),
+          ...(position === null ? {} : { position }),
+        },
         headers: { 'Idempotency-Key': crypto.randomUUID() },
-      }),
-    );
+      });
+      created.push(answer.body);
+    });
     if (!taken) return;
+    for (const field of created) if (asked?.beside) onCreated(field, asked.beside);
+    setAsked(null);
     setName('');
     setOptions('');
   };
   return (
     <form
       class="new-field"
-      {...unsaved(name !== '' || options !== '')}
+      {...unsaved(isUnsaved)}
       onSubmit={(event) => {
         event.preventDefault();
         void create();
@@ -207,6 +244,7 @@ function NewAttribute({ definitions }: { readonly definitions: Definitions }) {
     >
       <input
         required
+        autofocus={place !== null}
         aria-label={words.settings.newField}
         placeholder={words.settings.newField}
         value={name}
@@ -240,3 +278,18 @@ function NewAttribute({ definitions }: { readonly definitions: Definitions }) {
     </form>
   );
 }
+
+/** The definition of a field for another one like it: all but its name, its options and its place. */
+function definitionOf({ type, required, indexed, search, description, format, default: value }: Attribute) {
+  return { required, indexed, ...(type === 'text' ? { search } : {}), description, format, default: value };
+}
+
+/** The place of a new field beside a column: before the own fields of the project, among them, or after them. */
+function positionBeside(attributes: readonly Attribute[], { field, side }: Beside): number | null {
+  const position = attributes.find(({ id }) => id === field)?.position ?? null;
+  if (position !== null) return side === 'before' ? position : position + 1;
+  return FIRST.has(field) ? 0 : null;
+}
+
+/** The fields of every issue that precede the own fields of a project. */
+const FIRST: ReadonlySet<string> = new Set(['num', 'name', 'state']);

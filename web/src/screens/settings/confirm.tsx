@@ -9,11 +9,13 @@ interface ConfirmProps {
   /** An accessible name that distinguishes the button from others with the same label. */
   readonly called?: string;
   readonly question: string;
+  /** Whether the button was pressed elsewhere. */
+  readonly isAsked?: boolean;
   readonly onConfirm: () => void;
 }
 
-export function Confirm({ label, called = label, question, onConfirm }: ConfirmProps) {
-  const [asked, setAsked] = useState<boolean | null>(null);
+export function Confirm({ label, called = label, question, isAsked = false, onConfirm }: ConfirmProps) {
+  const [asked, setAsked] = useState<boolean | null>(isAsked || null);
   const first = useRef<HTMLButtonElement>(null);
   // The question replaces the pressed button, which returns afterwards.
   useEffect(() => {

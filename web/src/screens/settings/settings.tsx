@@ -1,9 +1,10 @@
 /** The settings of a project, for its admins: its name, its fields, its indexes, and its deletion. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../../api/client';
-import type { Project } from '../../api/types';
+import type { Attribute, Project } from '../../api/types';
 import { Definitions } from '../../project/definitions';
 import { deletedFieldsOf } from '../../project/deleted-fields';
+import type { Beside, SettingsPlace } from '../../project/panels';
 import type { People } from '../../project/people';
 import { Dialog } from '../../ui/dialog';
 import { Refusal } from '../../ui/refusal';
@@ -17,12 +18,16 @@ interface SettingsProps {
   readonly api: Api;
   readonly project: Project;
   readonly people: People;
+  /** The part that they are opened for. */
+  readonly place: SettingsPlace | null;
+  /** Called with a new field that was asked for beside a column. */
+  readonly onCreated: (field: Attribute, beside: Beside) => void;
   readonly onDeleted: () => void;
   /** Called with the last read of the project when the settings are closed. */
   readonly onClose: (now: Project) => void;
 }
 
-export function Settings({ api, project, people, onDeleted, onClose }: SettingsProps) {
+export function Settings({ api, project, people, place, onCreated, onDeleted, onClose }: SettingsProps) {
   const definitions = useMemo(() => new Definitions(api, project), []);
   const deleted = useMemo(() => deletedFieldsOf(api, project.id, () => void definitions.reload()), [definitions]);
   useEffect(() => () => definitions.close(), [definitions]);
@@ -32,7 +37,7 @@ export function Settings({ api, project, people, onDeleted, onClose }: SettingsP
       {error !== null && <Refusal error={error} />}
       <JustDeleted deleted={deleted} textOf={words.deletedFields.just} />
       <General definitions={definitions} onDeleted={onDeleted} />
-      <Attributes definitions={definitions} deleted={deleted} people={people} />
+      <Attributes definitions={definitions} deleted={deleted} people={people} place={place} onCreated={onCreated} />
       <Indexes definitions={definitions} />
     </Dialog>
   );
