@@ -26,6 +26,10 @@ const FULL: View = {
   ],
   footers: { cost: 'sum' },
   color: 'priority',
+  rules: [
+    { filter: { field: 'cost', op: 'gt', value: 5 }, color: 'red', field: null },
+    { filter: { or: [{ field: 'name', op: 'eq', value: 'a,b&c=d:é!' }, { field: 'due', op: 'lt', value: { today: 0, timezone: 'UTC' } }] }, color: 'teal', field: 'due' },
+  ],
   height: 56,
 };
 
