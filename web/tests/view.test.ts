@@ -96,6 +96,8 @@ describe('a view in the address', () => {
     const order = (field: string | null) => fitting({ ...FULL, groupOrder: { field, fn: 'count', direction: 'asc' } }, FIELDS).groupOrder;
     expect(order('due')).toBeNull();
     expect(order(null)).not.toBeNull();
+    expect(fitting(FULL, FIELDS).rules).toEqual(FULL.rules);
+    expect(fitted.rules).toEqual([]);
     expect(fitted.columns?.map((column) => column.field)).toEqual(['name']);
   });
 });
