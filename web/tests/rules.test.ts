@@ -130,7 +130,9 @@ describe('rules in an address', () => {
 describe('drafts of rules', () => {
   it('become the same rules', () => {
     const rules = [rule({ and: [LATE, { or: [BEAM, DEAR] }] }, 'red'), rule(BEAM, 'gray', 'kind')];
-    expect(rulesOf(draftsOf(rules, FIELDS), FIELDS)).toEqual([rule({ and: [LATE, { or: [BEAM, { ...DEAR, value: '5' }] }] }, 'red'), rules[1]]);
+    expect(rulesOf(draftsOf(rules, FIELDS), FIELDS)).toEqual(rules);
+    const edited = draftsOf(rules, FIELDS).map((draft) => ({ ...draft, filter: { ...draft.filter } }));
+    expect(rulesOf(edited, FIELDS)).toEqual([rule({ and: [LATE, { or: [BEAM, { ...DEAR, value: '5' }] }] }, 'red'), rules[1]]);
     expect(conditionsOf(rules)).toBe(4);
   });
 

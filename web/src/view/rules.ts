@@ -107,10 +107,15 @@ export interface RuleDraft extends Pick<Rule, 'color' | 'field'> {
   /** Distinguishes the drafts of a panel. */
   readonly id: number;
   readonly filter: GroupDraft;
+  /** The filter of the view, from which the draft was made. It stays as it is until the user changes that. */
+  readonly origin?: { readonly draft: GroupDraft; readonly filter: Filter };
 }
 
 export function draftsOf(rules: readonly Rule[], fields: readonly Field[]): readonly RuleDraft[] {
-  return rules.map(({ filter, color, field }, id) => ({ id, filter: fromFilter(filter, fields), color, field }));
+  return rules.map(({ filter, color, field }, id) => {
+    const draft = fromFilter(filter, fields);
+    return { id, filter: draft, color, field, origin: { draft, filter } };
+  });
 }
 
 /** A rule about the names of issues, for all of the row, at the end of the others. */
@@ -129,8 +134,8 @@ export function rulesOf(drafts: readonly RuleDraft[], fields: readonly Field[]):
 }
 
 /** The filter of a draft, without values that are not complete: it is in use while it is being typed. */
-export function filterOf({ filter }: RuleDraft, fields: readonly Field[]): Filter | null {
-  return toFilter(complete(filter, fields), fields);
+export function filterOf({ filter, origin }: RuleDraft, fields: readonly Field[]): Filter | null {
+  return origin?.draft === filter ? origin.filter : toFilter(complete(filter, fields), fields);
 }
 
 /** The conditions of all rules together. */

@@ -55,6 +55,9 @@ export function ColorRules({ model }: { readonly model: ProjectModel }) {
   return (
     <section class="rules" aria-labelledby="color-rules" ref={list}>
       <h2 id="color-rules">{words.rules.title}</h2>
+      <p class="visually-hidden" role="status">
+        {outcome}
+      </p>
       <p class="soft">{drafts.length ? words.rules.why : words.rules.none}</p>
       <ol>
         {drafts.map((draft, at) => (
@@ -133,9 +136,6 @@ export function ColorRules({ model }: { readonly model: ProjectModel }) {
         {words.rules.add}
       </button>
       {drafts.length >= MAX_RULES && <p class="soft">{words.rules.most(MAX_RULES)}</p>}
-      <p class="visually-hidden" role="status">
-        {outcome}
-      </p>
     </section>
   );
 }
