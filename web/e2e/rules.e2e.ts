@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import type { Filter } from '../src/api/types';
 import { findings } from './accessibility';
+import { illegible } from './legible';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS } from './projects';
 import { ADMIN } from './stack';
@@ -64,7 +65,6 @@ describe('color rules', () => {
     await expect.poll(() => rowColors(project)).toEqual(['-', '-', '-', '-']);
     expect(await project.column('Name')).toHaveLength(4);
     await rule.getByLabel('Value', { exact: true }).fill('30');
-    await project.page.screenshot({ path: '/tmp/rules-1.png' });
     await rule.getByRole('button', { name: 'Done' }).click();
     expect(await listed(panel)).toEqual(['Red: Weight comes after or is 30']);
 
@@ -78,13 +78,11 @@ describe('color rules', () => {
     await expect.poll(async () => cellColor(await project.cell(0, 'Due'))).toBe('teal');
     expect(await cellColor(await project.cell(0, 'Note'))).toBeNull();
     expect(await listed(panel)).toEqual(['Red: Weight comes after or is 30', 'Teal, Due: Due comes before today']);
-    await project.page.screenshot({ path: '/tmp/rules-2.png' });
     for (const colorScheme of ['light', 'dark'] as const) {
       await project.page.emulateMedia({ colorScheme });
       expect(await findings(project.page)).toEqual([]);
     }
-    await project.page.screenshot({ path: '/tmp/rules-3.png' });
-    await project.page.emulateMedia({ colorScheme: 'light' });
+    expect(await illegible(project.page, panel, new Set())).toEqual([]);
     await project.page.keyboard.press('Escape');
     expect(await project.tool('Color').textContent()).toMatch(/2$/);
 
@@ -201,11 +199,9 @@ describe('color rules', () => {
     expect(await groundOf(kind)).not.toBe(tinted);
     for (const colorScheme of ['light', 'dark'] as const) {
       await project.page.emulateMedia({ colorScheme });
-      await project.page.screenshot({ path: `/tmp/rules-misfit-${colorScheme}.png` });
       expect(await findings(project.page, { runOnly: ['color-contrast'] })).toEqual([]);
     }
     await project.page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
-    await project.page.screenshot({ path: '/tmp/rules-forced.png' });
     const mark = (cell: Locator) => cell.locator('.cell').evaluate((one) => getComputedStyle(one, '::before').backgroundColor);
     const seen = new Set([await mark(next), await mark(await project.cell(2, 'No.')), await mark(await project.cell(2, 'Note'))]);
     expect(seen.size).toBe(3);
@@ -239,7 +235,6 @@ describe('color rules', () => {
     }
     await panel.getByRole('alert').getByText('more than 50 conditions').waitFor();
     expect(await findings(visited.page)).toEqual([]);
-    await visited.page.screenshot({ path: '/tmp/rules-phone.png' });
     await rule.getByRole('button', { name: 'Remove this condition' }).nth(2).click();
     await expect.poll(() => project.view.getAll('rule')).toHaveLength(7);
     for (let more = 7; more < 10; more += 1) await panel.getByRole('button', { name: 'Add a rule' }).click();
