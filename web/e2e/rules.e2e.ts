@@ -244,7 +244,7 @@ describe('color rules', () => {
     expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
   });
 
-  test('that the API refuses say why, and can be mended in the panel', async ({ visit, api }) => {
+  test('that the API refuses say why, and can be fixed in the panel', async ({ visit, api }) => {
     const id = await bridge(api);
     const { page } = await visit();
     await page.goto(`/projects/${id}?${address(['red', { field: 'weight', op: 'gt', value: 'heavy' }])}`);

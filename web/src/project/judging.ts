@@ -11,7 +11,7 @@ const PAUSE = 300;
 const MAX_REQUESTS = 5;
 
 export interface JudgedRows {
-  /** The issues in view, without those that are being read again. */
+  /** The issues in view, without the ones that are being read again. */
   inView(): readonly Row[];
   replace(num: number, change: (row: Row) => Row): void;
   onChange(listener: () => void): () => void;

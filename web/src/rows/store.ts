@@ -107,7 +107,7 @@ export class RowStore {
     return place?.page.rows?.[place.position];
   }
 
-  /** The issues in view, without those that are being read again. */
+  /** The issues in view, without the ones that are being read again. */
   inView(): readonly Row[] {
     const found: Row[] = [];
     for (let index = Math.max(0, this.shown.first); index <= this.shown.last; index += 1) {
