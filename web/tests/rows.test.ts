@@ -120,8 +120,11 @@ describe('the store of rows', () => {
     const { server, store } = opened(10);
     store.show({ first: 0, last: 9 });
     await server.asked[0]?.answer();
+    expect(store.inView().map(({ num }) => num)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     store.refresh();
     expect(numAt(store, 3)).toBe(3);
+    // They are judged when they are read again.
+    expect(store.inView()).toEqual([]);
     await server.asked[1]?.answer(Array.from({ length: 10 }, (_, place) => row(place + 100)));
     expect(numAt(store, 3)).toBe(103);
     expect(store.indexOf(3)).toBeUndefined();

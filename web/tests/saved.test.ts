@@ -15,6 +15,7 @@ const FULL = saved('v2', {
   group_order: { field: 'cost', function: 'sum', direction: 'desc' },
   footers: [{ field: 'cost', function: 'sum' }],
   color_by: 'priority',
+  rules: [{ filter: { field: 'due', op: 'lt', value: { today: 0, timezone: 'UTC' } }, color: 'red', field: 'due' }],
   row_height: 56,
 });
 const ALL: readonly SavedView[] = [saved('v1'), FULL];
@@ -31,6 +32,7 @@ describe('a saved view', () => {
       columns: FULL.columns,
       footers: { cost: 'sum' },
       color: 'priority',
+      rules: FULL.rules,
       height: 56,
     });
     const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], row_height: 41 });
@@ -47,6 +49,7 @@ describe('a saved view', () => {
       group_order: FULL.group_order,
       footers: FULL.footers,
       color_by: 'priority',
+      rules: FULL.rules,
       row_height: 56,
     });
     const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10, []);
@@ -112,6 +115,12 @@ describe('an address', () => {
     expect(address).toMatch(/^view=v2&edited=1&/);
     expect(openedAt(address, ALL)).toEqual({ view, base: FULL, changed: true, missing: false });
     expect(openedAt(addressOf(DEFAULT_VIEW, FULL, ALL), ALL)).toMatchObject({ view: DEFAULT_VIEW, base: FULL, changed: true });
+  });
+
+  it('of an edited view has its rules, and theirs may differ', () => {
+    const view: View = { ...viewOf(FULL), rules: [] };
+    expect(openedAt(addressOf(view, FULL, ALL), ALL)).toMatchObject({ view: { rules: [] }, changed: true });
+    expect(openedAt(addressOf({ ...viewOf(FULL), height: 24 }, FULL, ALL), ALL).view.rules).toEqual(FULL.rules);
   });
 
   it('is again that of the view when the change is taken back', () => {

@@ -26,6 +26,10 @@ const FULL: View = {
   ],
   footers: { cost: 'sum' },
   color: 'priority',
+  rules: [
+    { filter: { field: 'cost', op: 'gt', value: 5 }, color: 'red', field: null },
+    { filter: { or: [{ field: 'name', op: 'eq', value: 'a,b&c=d:é!' }, { field: 'due', op: 'lt', value: { today: 0, timezone: 'UTC' } }] }, color: 'teal', field: 'due' },
+  ],
   height: 56,
 };
 
@@ -92,6 +96,8 @@ describe('a view in the address', () => {
     const order = (field: string | null) => fitting({ ...FULL, groupOrder: { field, fn: 'count', direction: 'asc' } }, FIELDS).groupOrder;
     expect(order('due')).toBeNull();
     expect(order(null)).not.toBeNull();
+    expect(fitting(FULL, FIELDS).rules).toEqual(FULL.rules);
+    expect(fitted.rules).toEqual([]);
     expect(fitted.columns?.map((column) => column.field)).toEqual(['name']);
   });
 });

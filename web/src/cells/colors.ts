@@ -1,7 +1,6 @@
 /** The colours of options. Each name of the API has a look in light and in dark (styles/pills.css). */
-import type { Field, Option } from '../fields/fields';
-
-export type Color = NonNullable<Option['color']>;
+import type { Field } from '../fields/fields';
+import type { Color } from '../fields/palette';
 
 /** Colours for options that have none of their own, in an order that keeps neighbours apart. */
 const BY_PLACE: readonly Color[] = ['blue', 'green', 'yellow', 'purple', 'red', 'teal', 'pink', 'orange', 'gray'];

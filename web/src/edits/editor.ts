@@ -482,7 +482,7 @@ function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<num
 /** A row with the values that the API now has. A field that it does not have is empty. */
 function merged(row: Row, current: Row): Row {
   const cleared = Object.fromEntries(Object.keys(row.values).map((field) => [field, null]));
-  return { num: row.num, version: current.version, values: { ...cleared, ...current.values } };
+  return { ...row, version: current.version, values: { ...cleared, ...current.values } };
 }
 
 /** These edits will not be written. */

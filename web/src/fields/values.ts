@@ -24,9 +24,20 @@ export interface Row {
   readonly version: number;
   /** By field id; a field without a value is not there. */
   readonly values: Readonly<Record<string, CellValue>>;
+  /** Undefined if the API was not asked. */
+  readonly judged?: Judged;
 }
 
-/** An issue of the API. The page asks for no rules, so a row has no places of rules. */
+/** Which rules of the view the API found an issue to match. */
+export interface Judged {
+  readonly version: number;
+  /** The values by which it was judged. */
+  readonly values: Row['values'];
+  /** The filters of these rules, as text. */
+  readonly matches: readonly string[];
+}
+
+/** An issue of the API, without the places of rules that it matches. */
 export function rowOf({ num, version, fields, ...builtIn }: Omit<GridRow, 'matches'>): Row {
   return { num, version, values: { ...builtIn, ...fields, num } };
 }

@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf } from '../cells/colors';
 import { showSummary } from './footer-text';
 import { showGroup } from './group-head';
-import { valueOf } from '../fields/values';
+import type { Color } from '../fields/palette';
+import { valueOf, type Row } from '../fields/values';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
@@ -13,6 +14,7 @@ import { contains, filledTo, isWholeColumns, rectangleOf, type Cell, type Rectan
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
 import { functionsOf } from '../view/footers';
+import { colorOfCell, colorOfRow } from '../view/rules';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
@@ -109,7 +111,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       showSummary(footer, field, fn, model.summaries.values.peek().get(id));
     },
     openFooter: (field, anchor) => connection.openFooter({ field, anchor }),
-    show: (range) => rows.show(range),
+    show: (range) => model.show(range),
     sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
     openContext: (context, anchor, at) => {
       // A row that is still loading has no menu.
@@ -341,13 +343,19 @@ function inOneFrame(draw: () => void): () => void {
 function rowClasses(model: ProjectModel, index: number): readonly string[] {
   const slot = model.rows.at(index);
   if (slot.kind !== 'issue') return [`is-${slot.kind}`];
-  const field = model.field(model.view.peek().color ?? '');
-  const value = field ? valueOf(slot.row, field.id) : null;
+  const color = rowColor(model, slot.row);
   return [
-    ...(field && typeof value === 'string' ? ['is-colored', `is-${colorOf(field, value)}`] : []),
+    ...(color ? ['is-colored', `is-${color}`] : []),
     ...(model.misfits.peek().has(slot.row.num) ? ['is-misfit'] : []),
     ...(model.live.others.peek().some(({ num }) => num === slot.row.num) ? ['is-others-place'] : []),
   ];
+}
+
+/** The color of a row: by the first rule that it matches, or else by the option of the chosen field. */
+function rowColor(model: ProjectModel, row: Row): Color | null {
+  const field = model.field(model.view.peek().color ?? '');
+  const value = field ? valueOf(row, field.id) : null;
+  return colorOfRow(model.ruling.peek(), row) ?? (field && typeof value === 'string' ? colorOf(field, value) : null);
 }
 
 function markAt(model: ProjectModel, row: number, field: string): Mark | undefined {
@@ -357,8 +365,10 @@ function markAt(model: ProjectModel, row: number, field: string): Mark | undefin
 
 function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, fieldId: string): readonly string[] {
   const classes: string[] = [];
-  const selection = model.selection.peek();
   const slot = model.rows.at(row);
+  const color = slot.kind === 'issue' ? colorOfCell(model.ruling.peek(), slot.row, fieldId) : null;
+  if (color) classes.push('is-tinted', `is-${color}`);
+  const selection = model.selection.peek();
   if (slot.kind === 'issue' && model.finding.has(slot.row, fieldId)) classes.push('is-found');
   const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
   if (selection) {

@@ -18,6 +18,7 @@ import type { Cell } from '../selection/range';
 import { toAddress } from '../view/address';
 import { narrowedBy } from '../view/filters';
 import { ownTimezone } from '../view/relative';
+import { NO_RULING } from '../view/rules';
 import { fittingBeside, matcherOf, searchable, textFilter, textMatchFor, type TextMatch } from '../view/text-search';
 import { DEFAULT_VIEW } from '../view/view';
 import { words } from '../words';
@@ -245,7 +246,7 @@ export class Finding {
       const run = to && runs[to.run];
       if (!to || !run) return null;
       const columns = this.fields.peek().map(({ id }) => id);
-      const query = { sort, filter: this.within(run), columns, offset: to.offset, limit: 1 };
+      const query = { sort, filter: this.within(run), columns, offset: to.offset, limit: 1, ruling: NO_RULING };
       const [row] = (await fetchRows(api, project.id, query, signal)).rows;
       const place = row && (await fetchRowNumber(api, project.id, row.num, { sort, filter: run.filter }, signal)).row_number;
       const index = typeof place === 'number' ? rows.layout.indexOf(run.key, place) : undefined;

@@ -7,6 +7,7 @@
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
+import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
 import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
@@ -22,7 +23,7 @@ import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
-import { RowStore } from '../rows/store';
+import { RowStore, type Range } from '../rows/store';
 import { contains, rectangleOf, wholeColumn, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
 import { go } from '../router';
 import { toAddress } from '../view/address';
@@ -32,6 +33,7 @@ import { ownTimezone } from '../view/relative';
 import { summaryFunction } from '../view/footers';
 import { compareRows } from '../view/order';
 import { withSearch } from '../view/text-search';
+import { rulingOf, type Rule, type Ruling } from '../view/rules';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Checked } from './checked';
@@ -42,8 +44,9 @@ import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
 import { Jobs, type BulkEdit } from './jobs';
+import { Judging } from './judging';
 import { Live } from './live';
-import { fetchRows, issuesThatPass, loadProject } from './queries';
+import { fetchRows, issuesThatPass, judge, loadProject } from './queries';
 import { People } from './people';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
@@ -68,6 +71,11 @@ export class ProjectModel {
   readonly view: ReadonlySignal<View>;
   readonly columns: ReadonlySignal<readonly Column[]>;
   readonly rows: RowStore;
+  /** The rules of the view. Rows are judged by them when they are read, and when they have changed. */
+  readonly ruling: ReadonlySignal<Ruling>;
+  private readonly judging: Judging;
+  /** The rules by which all rows are judged that are held. */
+  private ruled: Ruling['filters'] = new Map();
   readonly editor: Editor;
   readonly counting: Counting;
   /** Why the rows could not be shown. */
@@ -122,6 +130,10 @@ export class ProjectModel {
       reread: (part) => this.live.reread(part),
     });
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
+    // As text: the view is created again with each change of the address.
+    const rules = computed(() => formatJson(this.view.value.rules));
+    this.ruling = computed(() => rulingOf(parseJson(rules.value) as readonly Rule[], this.fields));
+    this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
     this.figures = computed(() =>
@@ -164,6 +176,7 @@ export class ProjectModel {
     });
     const stopping = [
       query.subscribe(() => this.restart()),
+      this.ruling.subscribe(() => this.rule()),
       this.groups.levels.subscribe(() => this.relayout()),
       this.groups.error.subscribe((error) => {
         if (error !== null) this.refusal.value = error;
@@ -176,6 +189,7 @@ export class ProjectModel {
       () => feed?.stop(),
       () => this.live.stop(),
       () => this.turning.stop(),
+      () => this.judging.stop(),
       () => this.jobs.close(),
       () => this.finding.end(),
     ];
@@ -438,6 +452,12 @@ export class ProjectModel {
     this.rows.close();
   }
 
+  /** These rows are in view. */
+  show(range: Range): void {
+    this.rows.show(range);
+    this.judging.look();
+  }
+
   /** The filter and the search words, as one. */
   get filter(): Filter | null {
     const { filter, search } = this.view.peek();
@@ -538,7 +558,8 @@ export class ProjectModel {
     this.explained = false;
     void this.counting.ask(this.filter);
     const { groups, groupOrder } = this.view.peek();
-    this.turning.watch(this.filter);
+    this.watchClock();
+    this.ruled = this.ruling.peek().filters;
     this.groups.start({
       by: byOf(groups, this.fields, ownTimezone()),
       filter: this.filter,
@@ -547,6 +568,24 @@ export class ProjectModel {
     });
     this.rows.reset(this.layout());
     this.summarize();
+  }
+
+  /** Other rules: rows that were not judged by all of them are read again. */
+  private rule(): void {
+    const { filters } = this.ruling.peek();
+    const isJudged = [...filters.keys()].every((filter) => this.ruled.has(filter));
+    this.ruled = filters;
+    this.watchClock();
+    // The rules may be what the API refused.
+    if (this.refusal.peek() !== null) this.restart();
+    else if (isJudged) return;
+    else if (this.misfits.peek().size || this.added.length) this.settle();
+    else this.rows.refresh();
+  }
+
+  private watchClock(): void {
+    const filters = [this.filter, ...this.ruling.peek().filters.values()];
+    this.turning.watch({ and: filters.flatMap((filter) => filter ?? []) });
   }
 
   private summarize(how: { readonly again?: boolean } = {}): void {
@@ -601,7 +640,7 @@ export class ProjectModel {
     const columns = this.columns.peek().map(({ field }) => field);
     const color = this.view.peek().color;
     const asked = color === null || columns.includes(color) ? columns : [...columns, color];
-    return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, explain }, signal);
+    return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, ruling: this.ruling.peek(), explain }, signal);
   }
 
   /** Find the edited issues that are no longer in their place. The API applies the filter; neighbours show the sort. */

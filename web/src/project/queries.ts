@@ -1,9 +1,10 @@
 /** The calls of the grid, with the rows as the page keeps them. */
 import type { Answer, Api, Body, CallOptions } from '../api/client';
 import { formatJson, isExact } from '../api/json';
-import type { Explanation, Filter, IndexLag, Project, SortKey } from '../api/types';
-import { rowOf, type GroupValue, type Row } from '../fields/values';
+import type { Explanation, Filter, GridRequest, GridRow, IndexLag, Project, SortKey } from '../api/types';
+import { rowOf, type GroupValue, type Judged, type Row } from '../fields/values';
 import type { Figures } from '../selection/figures';
+import type { Ruling } from '../view/rules';
 
 /** A field to group by, as the API takes it. */
 export type By = CallOptions<'POST', '/v1/projects/{project}/groups'>['body']['by'][number];
@@ -19,6 +20,7 @@ export interface RowsQuery {
   readonly columns: readonly string[];
   readonly offset: number;
   readonly limit: number;
+  readonly ruling: Ruling;
   /** Also request the plan, which costs one more read. */
   readonly explain?: boolean;
 }
@@ -35,13 +37,25 @@ export interface Rows {
 }
 
 /** A page of rows, without a count: counting never delays a row. */
-export async function fetchRows(api: Api, project: string, query: RowsQuery, signal?: AbortSignal): Promise<Rows> {
+export async function fetchRows(api: Api, project: string, { ruling, ...query }: RowsQuery, signal?: AbortSignal): Promise<Rows> {
   const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
     path: { project },
-    body: { ...query, sort: [...query.sort], columns: [...query.columns] },
+    body: { ...query, sort: [...query.sort], columns: [...new Set([...query.columns, ...ruling.fields])], ...byRules(ruling) },
     ...(signal && { signal }),
   });
-  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes_cursor };
+  return { rows: body.rows.map((row) => judgedRow(row, ruling)), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes_cursor };
+}
+
+/** The part of a request for rows that are judged by rules. */
+function byRules({ filters }: Ruling): Pick<GridRequest, 'rules'> {
+  return filters.size ? { rules: [...filters.values()] } : {};
+}
+
+function judgedRow({ matches = [], ...answered }: GridRow, { filters }: Ruling): Row {
+  const row = rowOf(answered);
+  if (!filters.size) return row;
+  const texts = [...filters.keys()];
+  return { ...row, judged: { version: row.version, values: row.values, matches: matches.flatMap((at) => texts[at] ?? []) } };
 }
 
 export interface Counts {
@@ -150,4 +164,21 @@ export async function issuesThatPass(
     for (const { num } of body.rows) passing.add(num);
   }
   return passing;
+}
+
+/** Judges issues by rules. Like `issuesThatPass`, this does not lag. Issues that are not found are left out. */
+export async function judge(api: Api, project: string, ruling: Ruling, nums: readonly number[]): Promise<ReadonlyMap<number, Judged>> {
+  const found = new Map<number, Judged>();
+  for (let start = 0; start < nums.length; start += MAX_VALUES) {
+    const some: Filter = { field: 'num', op: 'in', value: nums.slice(start, start + MAX_VALUES) };
+    const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
+      path: { project },
+      body: { filter: some, columns: ['num', ...ruling.fields], limit: MAX_VALUES, ...byRules(ruling) },
+    });
+    for (const row of body.rows) {
+      const { judged } = judgedRow(row, ruling);
+      if (judged) found.set(row.num, judged);
+    }
+  }
+  return found;
 }

@@ -47,7 +47,7 @@ export class RowStore {
   /** The least recently used first. */
   private readonly pages = new Map<string, Page>();
   private readonly places = new Map<number, { readonly page: Page; readonly position: number }>();
-  private inView: Range = { first: 0, last: -1 };
+  private shown: Range = { first: 0, last: -1 };
   private timer: ReturnType<typeof setTimeout> | null = null;
   private moved = false;
   private readonly listeners = new Set<() => void>();
@@ -112,6 +112,19 @@ export class RowStore {
     return place?.page.rows?.[place.position];
   }
 
+  /** The issues in view, without the ones that are being read again. */
+  inView(): readonly Row[] {
+    const found: Row[] = [];
+    for (let index = Math.max(0, this.shown.first); index <= this.shown.last; index += 1) {
+      const place = this.layoutNow.at(index);
+      if (place?.kind !== 'issue') continue;
+      const page = this.pages.get(keyOf(place.run.key, Math.floor(place.offset / this.pageSize)));
+      const row = page?.stale ? undefined : page?.rows?.[place.offset % this.pageSize];
+      if (row) found.push(row);
+    }
+    return found;
+  }
+
   /** Show another order, another filter, other groups. None of the present rows is kept. */
   reset(layout: Layout): void {
     this.renewing.abort();
@@ -143,7 +156,7 @@ export class RowStore {
    * view.
    */
   show(range: Range): void {
-    this.inView = range;
+    this.shown = range;
     if (this.timer !== null) {
       this.moved = true;
       return;
@@ -154,7 +167,7 @@ export class RowStore {
       this.timer = null;
       if (!this.moved) return;
       this.moved = false;
-      this.show(this.inView);
+      this.show(this.shown);
     }, this.pause);
   }
 
@@ -266,8 +279,8 @@ export class RowStore {
   private wanted(): readonly (readonly [Run, number])[] {
     const found = new Map<string, readonly [Run, number]>();
     const near = Math.floor(this.pageSize / 2);
-    const first = Math.max(0, this.inView.first - near);
-    const last = Math.min(this.layoutNow.length - 1, this.inView.last + near);
+    const first = Math.max(0, this.shown.first - near);
+    const last = Math.min(this.layoutNow.length - 1, this.shown.last + near);
     for (let index = first; index <= last; index += 1) {
       const place = this.layoutNow.at(index);
       if (place?.kind !== 'issue') continue;
@@ -304,7 +317,7 @@ export class RowStore {
   /** Make a change, and report the new rows of the issues in view, if any moved. */
   private moving(change: () => void): void {
     const before = new Map<number, number>();
-    for (let index = Math.max(0, this.inView.first); this.moveListeners.size && index <= this.inView.last; index += 1) {
+    for (let index = Math.max(0, this.shown.first); this.moveListeners.size && index <= this.shown.last; index += 1) {
       const slot = this.at(index);
       if (slot.kind === 'issue') before.set(index, slot.row.num);
     }

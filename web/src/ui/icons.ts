@@ -28,6 +28,7 @@ export const ICONS = {
   height: 'M3 3h10M3 13h10M8 5v6M6 6.8 8 5l2 1.8M6 9.2 8 11l2-1.8',
   search: 'M7 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM10 10l3.5 3.5',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
+  grip: 'M6 4h.01M10 4h.01M6 8h.01M10 8h.01M6 12h.01M10 12h.01',
   plus: 'M8 3v10M3 8h10',
   minus: 'M3 8h10',
   pin: 'M6 2.5h4M7 2.5v4L5 9h6L9 6.5v-4M8 9v4.5',

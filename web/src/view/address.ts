@@ -3,6 +3,7 @@ import { formatJson, parseJson } from '../api/json';
 import type { Filter, SortKey } from '../api/types';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
 import { canOrder, summaryFunction } from './footers';
+import { MAX_RULES, ruleIn, ruleText } from './rules';
 import { DEFAULT_VIEW, isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type GroupKey, type GroupOrder, type View } from './view';
 
 const MAX_SEARCH = 200;
@@ -22,6 +23,7 @@ export function toAddress(view: View): string {
   put('columns', view.columns?.map(columnText).join(',') ?? '');
   put('footers', Object.entries(view.footers).map((pair) => pair.join(':')).join(','));
   put('color', view.color ?? '');
+  for (const rule of view.rules) put('rule', ruleText(rule));
   put('height', view.height === DEFAULT_VIEW.height ? '' : String(view.height));
   // The characters of this grammar may be in a query unescaped, so the address stays legible.
   return new URLSearchParams(parts).toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%21', '!');
@@ -41,6 +43,7 @@ export function fromAddress(query: string): View {
     columns: parameters.has('columns') ? list('columns').flatMap(column) : null,
     footers: Object.fromEntries(list('footers').flatMap(footer)),
     color: parameters.get('color'),
+    rules: parameters.getAll('rule').flatMap((text) => ruleIn(text, valueIn)).slice(0, MAX_RULES),
     height: height ?? DEFAULT_VIEW.height,
   };
 }
@@ -107,12 +110,16 @@ function footer(text: string): [string, string][] {
 
 /** The filter, unchecked: the API checks it, and its refusal says what is wrong. */
 function filterIn(text: string | null): Filter | null {
-  if (text === null) return null;
+  const filter = text === null ? null : valueIn(text);
+  return typeof filter === 'object' ? (filter as Filter | null) : null;
+}
+
+/** The value that a text has as JSON; undefined if it is none. */
+function valueIn(text: string): unknown {
   try {
-    const filter = parseJson(text);
-    return typeof filter === 'object' ? (filter as Filter) : null;
+    return parseJson(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
 

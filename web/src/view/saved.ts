@@ -17,7 +17,7 @@ import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
 export const ALL = 'all';
 
 /** The parts of a view that are saved. */
-export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'group_order' | 'footers' | 'color_by' | 'row_height'>>;
+export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'group_order' | 'footers' | 'color_by' | 'rules' | 'row_height'>>;
 
 export interface Opened {
   readonly view: View;
@@ -47,6 +47,7 @@ export function viewOf(saved: SavedView): View {
       : null,
     footers: Object.fromEntries(saved.footers.map((footer) => [footer.field, footer.function])),
     color: saved.color_by,
+    rules: saved.rules.map(({ filter, color, field }) => ({ filter, color, field })),
     height: nearestHeight(saved.row_height),
   };
 }
@@ -69,6 +70,7 @@ export function lookOf(view: View, issues: number, fields: readonly Field[]): Lo
     group_order: view.groupOrder && { field: view.groupOrder.field, function: view.groupOrder.fn, direction: view.groupOrder.direction },
     footers: Object.entries(view.footers).map(([field, fn]) => ({ field, function: fn as Look['footers'][number]['function'] })),
     color_by: view.color,
+    rules: view.rules.map(({ filter, color, field }) => ({ filter, color, field })),
     row_height: view.height,
   };
 }

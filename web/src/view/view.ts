@@ -2,9 +2,10 @@
  * The part of a project on the screen, and its look: the state that a link restores. It has the shape of the API's
  * views.
  */
-import type { Filter, SortKey } from '../api/types';
+import type { FieldType, Filter, SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
 import type { SummaryFunction } from './footers';
+import { fittingRules, type Rule } from './rules';
 
 export const ROW_HEIGHTS = [24, 32, 56] as const;
 export type RowHeight = (typeof ROW_HEIGHTS)[number];
@@ -51,6 +52,8 @@ export interface View {
   readonly footers: Readonly<Record<string, string>>;
   /** The option field that gives the rows their colors. */
   readonly color: string | null;
+  /** They come before that field. */
+  readonly rules: readonly Rule[];
   readonly height: RowHeight;
 }
 
@@ -64,11 +67,21 @@ export const DEFAULT_VIEW: View = {
   columns: null,
   footers: {},
   color: null,
+  rules: [],
   height: 32,
 };
 
 export const MAX_SORT_KEYS = 3;
 export const MAX_GROUPS = 3;
+
+/** Types of which many issues share a value, the most usual first. */
+const SHARED_VALUES: readonly (readonly FieldType[])[] = [['enum', 'multi_enum', 'user', 'bool', 'date'], ['datetime']];
+
+/** The field by which to group first: one whose values are not all different, if there is any. */
+export function groupProposed(fields: readonly Field[]): Field | undefined {
+  const found = SHARED_VALUES.map((types) => fields.find(({ type }) => types.includes(type)));
+  return found.find((field) => field !== undefined) ?? fields[0];
+}
 
 /** Whether ranges of numbers can have this width. */
 export function isWidthOfRanges(digits: string): boolean {
@@ -109,5 +122,6 @@ export function fitting(view: View, fields: readonly Field[]): View {
     columns: view.columns?.filter(({ field }) => known.has(field)) ?? null,
     footers: Object.fromEntries(Object.entries(view.footers).filter(([field]) => known.has(field))),
     color: colored ? view.color : null,
+    rules: fittingRules(view.rules, known),
   };
 }

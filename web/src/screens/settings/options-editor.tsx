@@ -1,6 +1,7 @@
 /** The options of a field, or the states of a project: their order, values and colors. */
 import { colorOfPlace } from '../../cells/colors';
 import type { Option } from '../../fields/fields';
+import { COLORS } from '../../fields/palette';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 
@@ -10,8 +11,6 @@ export interface OptionInput {
   readonly value: string;
   readonly color: Option['color'];
 }
-
-const COLORS = ['gray', 'red', 'orange', 'yellow', 'green', 'teal', 'blue', 'purple', 'pink'] as const;
 
 interface OptionsEditorProps {
   readonly label: string;

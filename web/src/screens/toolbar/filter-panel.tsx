@@ -43,7 +43,7 @@ export function FilterPanel({ model, close }: { readonly model: ProjectModel; re
         apply(draft);
       }}
     >
-      <Group draft={draft} fields={model.fields} room={MAX_DEPTH} onChange={setDraft} />
+      <FilterGroup draft={draft} fields={model.fields} room={MAX_DEPTH} onChange={setDraft} />
       {tooMany && <p role="alert">{words.filter.tooMany(MAX_CONDITIONS)}</p>}
       <div class="row-end">
         <button class="button" type="button" onClick={() => apply(NO_CONDITIONS)}>
@@ -73,7 +73,8 @@ interface PartProps<D extends Draft> {
   readonly onChange: (draft: D) => void;
 }
 
-function Group({ draft, fields, room, onChange }: PartProps<GroupDraft>) {
+/** The inputs of a group of conditions. */
+export function FilterGroup({ draft, fields, room, onChange }: PartProps<GroupDraft>) {
   const put = (at: number, part: Draft) => onChange({ ...draft, parts: draft.parts.map((present, place) => (place === at ? part : present)) });
   const within = room - levels(draft.join);
   const [first] = fields.filter(({ id }) => id === 'name');
@@ -99,7 +100,7 @@ function Group({ draft, fields, room, onChange }: PartProps<GroupDraft>) {
         {draft.parts.map((part, at) => (
           <li key={at}>
             {part.kind === 'condition' && <Condition draft={part} fields={fields} room={within} onChange={(next) => put(at, next)} />}
-            {part.kind === 'group' && <Group draft={part} fields={fields} room={within} onChange={(next) => put(at, next)} />}
+            {part.kind === 'group' && <FilterGroup draft={part} fields={fields} room={within} onChange={(next) => put(at, next)} />}
             {part.kind === 'fixed' && <span class="fixed-part">{filterText(part.filter, fields)}</span>}
             <button
               class="icon-button"

@@ -6,7 +6,7 @@ import type { ProjectModel } from '../../project/model';
 import { allClosed } from '../../rows/groups';
 import { groupOrder, orderText } from '../../view/address';
 import { canOrder, summaryFunction } from '../../view/footers';
-import { isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, type GroupKey, type GroupOrder } from '../../view/view';
+import { groupProposed, isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, type GroupKey, type GroupOrder } from '../../view/view';
 import type { SortKey } from '../../api/types';
 import { formatNumber } from '../../cells/format';
 import { parseNumber } from '../../cells/parse';
@@ -78,6 +78,7 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
         most={MAX_GROUPS}
         none={words.toolbar.noGroups}
         onChange={set}
+        propose={groupProposed}
         make={(field): GroupKey => ({ field: field.id, unit: isTime(field.id) ? 'month' : null })}
         inputs={(key, change) =>
           model.field(key.field)?.type === 'number' ? (
@@ -206,14 +207,16 @@ interface KeysProps<K extends { readonly field: string }> {
   readonly fields: readonly Field[];
   readonly most: number;
   readonly none: string;
+  /** The field of a new key; without it the first free one. */
+  readonly propose?: (free: readonly Field[]) => Field | undefined;
   readonly make: (field: Field) => K;
   readonly inputs: (key: K, change: (key: K) => void) => ComponentChildren;
   readonly onChange: (keys: readonly K[]) => void;
 }
 
-function Keys<K extends { readonly field: string }>({ keys, fields, most, none, make, inputs, onChange }: KeysProps<K>) {
+function Keys<K extends { readonly field: string }>({ keys, fields, most, none, propose = ([first]) => first, make, inputs, onChange }: KeysProps<K>) {
   const free = fields.filter(({ id }) => !keys.some((key) => key.field === id));
-  const [next] = free;
+  const next = propose(free);
   const put = (at: number, key: K) => onChange(keys.map((present, place) => (place === at ? key : present)));
   const up = (at: number) => onChange(keys.flatMap((key, place) => (place === at - 1 ? [keys[at] ?? key, key] : place === at ? [] : [key])));
   return (

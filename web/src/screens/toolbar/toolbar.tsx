@@ -47,7 +47,7 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
       <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
         {() => <SortPanel model={model} />}
       </Popover>
-      <Popover label={words.toolbar.color} icon="color" count={view.color === null ? 0 : 1}>
+      <Popover label={words.toolbar.color} icon="color" count={(view.color === null ? 0 : 1) + view.rules.length}>
         {() => <ColorPanel model={model} />}
       </Popover>
       <Popover label={words.toolbar.height} icon="height">
