@@ -46,6 +46,7 @@ export const ICONS = {
   home: 'M2.5 8 8 3l5.5 5M4.5 7v6h7V7',
   link: 'M6.5 9.5l3-3M7 5l1.5-1.5a2.5 2.5 0 0 1 3.5 3.5L10.5 8.5M9 11l-1.5 1.5A2.5 2.5 0 0 1 4 9l1.5-1.5',
   pencil: 'M3 13l.7-2.7L10.5 3.5l2 2-6.8 6.8zM9 5l2 2',
+  grip: 'M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01',
   keys: 'M2.5 4h11v8h-11zM5 6.5h.5M8 6.5h.5M11 6.5h.5M5.5 9.5h5',
 } as const;
 export type Icon = keyof typeof ICONS;
