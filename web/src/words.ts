@@ -239,6 +239,7 @@ export const words = {
       ['Escape', 'Cancel the edit'],
       ['Space, or a click on the box', 'Toggle a check box'],
       ['Space', 'In other cells: show all fields of the issue'],
+      ['K, J', 'In the panel of an issue: show the previous or next one'],
       ['Delete', 'Clear the cells'],
       ['Ctrl + C, Ctrl + X, Ctrl + V', 'Copy, cut and paste, also with a spreadsheet'],
       ['Ctrl + D', 'Fill down'],
@@ -620,6 +621,9 @@ export const words = {
   },
   issue: {
     title: (num: number, name: string) => `${numbers.format(num)} ${name}`,
+    number: (num: number) => `No. ${numbers.format(num)}`,
+    previous: 'Previous issue (K)',
+    next: 'Next issue (J)',
     failed: 'Could not load the issue',
     by: (user: string) => `by ${user}`,
     edit: 'Edit',

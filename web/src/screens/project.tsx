@@ -224,6 +224,11 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
     if (row !== undefined && column >= 0) grid.current?.focus({ row, column });
     else panels.drawer.value = { kind: 'issue', num };
   };
+  const toRow = (row: number) => {
+    const cell = { row, column: model.selection.peek()?.anchor.column ?? 0 };
+    grid.current?.reveal(cell);
+    model.moveTo(cell);
+  };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
@@ -239,7 +244,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
         {drawer?.kind === 'bulk' && <BulkDrawer key={`${drawer.scope} ${drawer.field}`} model={model} scope={drawer.scope} field={drawer.field} />}
-        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
+        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} onRow={toRow} />}
       </div>
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />
