@@ -116,6 +116,10 @@ export const words = {
       ['temporarily_unavailable', 'The login page is overloaded. Sign in again in a minute.'],
     ]),
   },
+  account: {
+    menu: 'Account menu',
+    theme: { system: 'System theme', light: 'Light theme', dark: 'Dark theme' },
+  },
   projects: {
     title: 'Projects',
     search: 'Search projects',
