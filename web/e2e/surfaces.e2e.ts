@@ -88,7 +88,7 @@ describe('each panel and window', () => {
     const { toolbar } = project;
     const cell = await project.cell(0, 'Name');
     const head = project.head('Weight');
-    const rail = page.getByRole('button', { name: 'Project list' });
+    const rail = page.getByRole('button', { name: 'Views and projects' });
     const viewActions = page.getByRole('button', { name: 'Actions for the view View 31' });
     await viewActions.waitFor();
     await cell.click();

@@ -123,6 +123,7 @@ export const words = {
   projects: {
     title: 'Projects',
     search: 'Search projects',
+    switch: (project: string) => `${project}, switch project`,
     none: 'No projects yet.',
     noneFound: 'No projects match.',
     failed: 'Could not load the projects',
@@ -259,7 +260,7 @@ export const words = {
   sorting: {
     moved: (name: string, place: number, of: number) => `Moved ${name} to place ${numbers.format(place)} of ${numbers.format(of)}.`,
   },
-  shell: { close: 'Close', rail: 'Project list' },
+  shell: { close: 'Close', rail: 'Views and projects' },
   refusal: {
     failed: 'The request failed',
     forbidden: 'You do not have permission',

@@ -1,8 +1,8 @@
-/** A project: the rail of projects, the toolbar, the grid, the status line, and the panels beside it. */
+/** A project: the rail with its views, the toolbar, the grid, the status line, and the panels beside it. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
-import type { Person, Session } from '../auth/session';
+import { permits, type Person, type Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
 import type { GridViewProps } from '../grid/grid-view';
 import { followChanges } from '../live/changes';
@@ -68,7 +68,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
     <Frame session={session} user={user} title={title} lead={<RailButton />}>
       <div class="columns">
         {railOpen.value && (
-          <Rail projects={projects} open={id}>
+          <Rail api={api} projects={projects} open={id} name={title} mayCreate={permits(user.role, 'admin')}>
             {views && <ViewList views={views} />}
           </Rail>
         )}

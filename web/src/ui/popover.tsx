@@ -12,6 +12,9 @@ import { keepBeside } from '../place';
 interface PopoverProps {
   readonly label: string;
   readonly icon: IconName;
+  /** The text in the button and the title of the panel, if they are not the label. */
+  readonly shown?: string;
+  readonly title?: string;
   /** The number of settings in the panel, shown in the button. */
   readonly count?: number;
   /** What they are, in words. */
@@ -22,7 +25,7 @@ interface PopoverProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Popover({ label, icon, count = 0, hint, asked = false, onClose, children }: PopoverProps) {
+export function Popover({ label, icon, shown = label, title = label, count = 0, hint, asked = false, onClose, children }: PopoverProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
@@ -41,7 +44,7 @@ export function Popover({ label, icon, count = 0, hint, asked = false, onClose, 
     <>
       <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={hint ?? text}>
         <Icon name={icon} />
-        <span class="tool-label">{label}</span>{' '}
+        <span class="tool-label">{shown}</span>{' '}
         {count > 0 && <span class="badge">{count}</span>}
       </button>
       <div
@@ -50,7 +53,7 @@ export function Popover({ label, icon, count = 0, hint, asked = false, onClose, 
         class="popover"
         popover="auto"
         role="dialog"
-        aria-label={label}
+        aria-label={title}
         onToggle={(event) => {
           const opened = event.newState === 'open';
           setOpen(opened);
