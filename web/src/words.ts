@@ -288,9 +288,9 @@ export const words = {
   empty: {
     noMatch: 'No issues match the filter',
     noMatchWhy: (total: number) => `The project has ${counted(total, 'issue', 'issues')}.`,
-    showAll: 'Show all issues',
+    clear: 'Clear filter',
     noIssues: 'This project has no issues yet',
-    noIssuesWhy: 'Drop a CSV file here to import issues.',
+    noIssuesWhy: 'Add a row, or drop a CSV file here to import issues.',
   },
   status: {
     selected: (cells: number) => `${counted(cells, 'cell', 'cells')} selected`,

@@ -239,7 +239,7 @@ function OpenProject({ api, views, feed, onOpened, onRedefined, onDeleted }: Ope
       <div class="stage">
         <div class="grid-place">
           <GridPlace model={model} actions={actions} onReady={(ready) => (grid.current = ready)} />
-          <RowsNotice model={model} />
+          <RowsNotice model={model} onAdd={() => void add()} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}

@@ -3,7 +3,8 @@
  * the focus back.
  */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { CollapseContext, useCollapsed } from './collapse';
 import { enterFirst } from './focus';
 import type { Icon as IconName } from './icons';
 import { Icon } from './icon';
@@ -21,28 +22,37 @@ interface PopoverProps {
   readonly hint?: string | undefined;
   /** Whether another part of the page asks for the panel. */
   readonly asked?: boolean;
+  /** It is the menu of a bar, which offers the tools that have no room there. */
+  readonly isMenu?: boolean;
   readonly onClose?: () => void;
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Popover({ label, icon, shown = label, title = label, count = 0, hint, asked = false, onClose, children }: PopoverProps) {
+export function Popover({ label, icon, shown = label, title = label, count = 0, hint, asked = false, isMenu = false, onClose, children }: PopoverProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
+  const text = count ? `${label} ${count}` : label;
+  const bar = useContext(CollapseContext);
+  const collapsed = useCollapsed({ label: text, icon, act: () => panel.current?.showPopover() }, { stays: isMenu });
+  useLayoutEffect(() => {
+    if (bar && isMenu) bar.anchor = button.current;
+  }, [bar, isMenu]);
   useEffect(() => {
     if (asked && !open) panel.current?.showPopover();
   }, [asked]);
   useLayoutEffect(() => {
-    if (!open || !button.current || !panel.current) return;
-    const release = keepBeside(panel.current, button.current);
-    enterFirst(panel.current);
-    return release;
+    if (open && panel.current) enterFirst(panel.current);
   }, [open]);
-  const text = count ? `${label} ${count}` : label;
+  useLayoutEffect(() => {
+    const anchor = collapsed?.anchor ?? button.current;
+    if (!open || !anchor || !panel.current) return;
+    return keepBeside(panel.current, anchor);
+  }, [open, collapsed]);
   return (
     <>
-      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={hint ?? text}>
+      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" hidden={collapsed !== null} popovertarget={id} aria-label={text} title={hint ?? text}>
         <Icon name={icon} />
         <span class="tool-label">{shown}</span>{' '}
         {count > 0 && <span class="badge">{count}</span>}
