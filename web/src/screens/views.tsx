@@ -42,6 +42,7 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
       <ul ref={sorted}>
         <li>
           <a href={views.linkTo(null)} onClick={follow} aria-current={base === null && !missing ? 'page' : undefined}>
+            <Icon name="multi_enum" />
             {words.views.all}
           </a>
         </li>
