@@ -33,7 +33,7 @@ export function useSorting<List extends HTMLElement>(move: Move): RefObject<List
     const key = (event: KeyboardEvent) => step(event, element, latest);
     // The browser would drag the address of a link.
     const stay = (event: DragEvent) => {
-      if (itemAt(event.target)) event.preventDefault();
+      if (itemAt(event.target, element)) event.preventDefault();
     };
     element.addEventListener('pointerdown', press);
     element.addEventListener('keydown', key);
@@ -49,7 +49,7 @@ export function useSorting<List extends HTMLElement>(move: Move): RefObject<List
 
 function begin(event: PointerEvent, list: HTMLElement, move: { readonly current: Move }): void {
   const { target } = event;
-  const item = itemAt(target);
+  const item = itemAt(target, list);
   if (event.button !== 0 || !item || item.dataset['fixed'] !== undefined || !(target instanceof Element)) return;
   const grip = target.closest('.grip');
   if (!grip && (event.pointerType !== 'mouse' || target.closest(CONTROLS))) return;
@@ -106,7 +106,7 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
 function step(event: KeyboardEvent, list: HTMLElement, move: { readonly current: Move }): void {
   if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
-  const item = itemAt(event.target);
+  const item = itemAt(event.target, list);
   // A select opens by these keys.
   if (!item || item.dataset['fixed'] !== undefined || event.target instanceof HTMLSelectElement) return;
   event.preventDefault();
@@ -143,8 +143,10 @@ function beforeOf(items: readonly HTMLElement[], { item, after }: Drop): string 
   return next ? keyOf(next) : null;
 }
 
-function itemAt(target: EventTarget | null): HTMLElement | null {
-  return target instanceof Element ? target.closest<HTMLElement>('li[data-item]') : null;
+/** The item of this list, not of one inside it, in which an event happened. */
+function itemAt(target: EventTarget | null, list: HTMLElement): HTMLElement | null {
+  const item = target instanceof Element ? target.closest<HTMLElement>('li[data-item]') : null;
+  return item?.parentElement === list ? item : null;
 }
 
 function itemsOf(list: HTMLElement, { dataset }: HTMLElement): readonly HTMLElement[] {

@@ -41,6 +41,8 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
   }, [collapsing]);
   const view = model.view.value;
   const hidden = model.fields.length - model.columns.value.length;
+  const filters = shownIn(fromFilter(view.filter, model.fields));
+  const colors = view.color === null ? 0 : 1;
   return (
     <CollapseContext.Provider value={collapsing}>
       <div ref={bar} class={`toolbar${collapsing.on.value ? ' is-narrow' : ''}`} role="toolbar" aria-label={words.toolbar.label}>
@@ -50,7 +52,7 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
         <Popover
           label={words.toolbar.filter}
           icon="filter"
-          count={shownIn(fromFilter(view.filter, model.fields))}
+          count={filters}
           hint={view.filter ? filterText(view.filter, model.fields) : undefined}
           asked={model.panels.filtering.value !== null}
           onClose={() => (model.panels.filtering.value = null)}
@@ -63,14 +65,14 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
         <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
           {() => <SortPanel model={model} />}
         </Popover>
-        <Popover label={words.toolbar.color} icon="color" count={view.color === null ? 0 : 1}>
+        <Popover label={words.toolbar.color} icon="color" count={colors}>
           {() => <ColorPanel model={model} />}
         </Popover>
         <Popover label={words.toolbar.height} icon="height">
           {() => <HeightPanel model={model} />}
         </Popover>
         <Search model={model} />
-        <Popover label={words.toolbar.more} icon="more" isMenu>
+        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + view.groups.length + view.sort.length + colors : 0} isMenu>
           {(close) => <MorePanel model={model} actions={actions} collapsing={collapsing} close={close} />}
         </Popover>
         {children}
