@@ -102,30 +102,32 @@ describe('the order', () => {
 });
 
 test('the switch at the top of the rail finds another project by typing, and creates one', async ({ visit, api }) => {
-  const id = await bridge(api, 'Here and now');
-  const there = await bridge(api, 'Elsewhere altogether');
+  // The stack may have projects of an earlier run.
+  const one = crypto.randomUUID().slice(0, 8);
+  const id = await bridge(api, `Here ${one}`);
+  const there = await bridge(api, `Elsewhere ${one}`);
   const project = await ProjectPage.open(await visit(), id);
   const { page } = project;
-  await page.getByRole('button', { name: 'Here and now, switch project' }).click();
+  await page.getByRole('button', { name: `Here ${one}, switch project` }).click();
   const panel = project.panel('Projects');
-  await page.keyboard.type('elsewhere alto');
+  await page.keyboard.type(`elsewhere ${one}`);
   await expect.poll(() => panel.getByRole('link', { name: 'Elsewhere' }).count()).toBe(1);
   await page.screenshot({ path: '/tmp/rail-4.png' });
   expect(await findings(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${there}`);
   await project.rows();
-  await page.getByRole('button', { name: 'Elsewhere altogether, switch project' }).click();
+  await page.getByRole('button', { name: `Elsewhere ${one}, switch project` }).click();
   await panel.getByRole('button', { name: 'New project' }).click();
   const creating = page.getByRole('dialog', { name: 'New project' });
-  await creating.getByLabel('Name').fill('Made from the rail');
+  await creating.getByLabel('Name').fill(`Made in ${one}`);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'Made from the rail' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: `Made in ${one}` }).waitFor();
 
   // It has no rows yet, and says how to begin.
   const notice = page.locator('.over-grid');
   await notice.getByRole('button', { name: 'Import CSV' }).click();
-  await page.getByRole('dialog', { name: 'Import into Made from the rail' }).waitFor();
+  await page.getByRole('dialog', { name: `Import into Made in ${one}` }).waitFor();
   await page.keyboard.press('Escape');
   await page.screenshot({ path: '/tmp/rail-5.png' });
   await notice.getByRole('button', { name: 'New row' }).click();
@@ -170,6 +172,7 @@ test('the panel of an issue has its name as the title, steps along the rows, and
   for (const fact of ['Rivet', 'Created', 'Updated']) expect(await panel.locator('.dialog-body').getByText(fact).locator('visible=true').count(), fact).toBe(1);
 
   await panel.getByRole('button', { name: 'Name Rivet' }).click();
+  await page.keyboard.press('End');
   await page.keyboard.type(' of steel');
   await page.keyboard.press('Enter');
   await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Rivet of steel' });
