@@ -63,7 +63,6 @@ describe('the order', () => {
     await expect.poll(() => names(project)).toEqual(['Beta', 'Alpha', 'Gamma', 'Own', 'Mine']);
     const stored = async () => (await api.call('GET', '/v1/projects/{project}/views', { path: { project: id } })).body.items.map(({ name }) => name);
     await expect.poll(stored).toEqual(['Beta', 'Alpha', 'Gamma', 'Own', 'Mine']);
-    await page.screenshot({ path: '/tmp/rail-1.png' });
     const other = await ProjectPage.open(await visit(EDITOR), id);
     await expect.poll(() => names(other)).toEqual(['Beta', 'Alpha', 'Gamma']);
     await other.page.reload();
@@ -80,7 +79,6 @@ describe('the order', () => {
     await item('Kind').getByRole('checkbox').focus();
     await page.keyboard.press('Alt+ArrowDown');
     await expect.poll(() => project.view.get('columns')).toMatch(/^name:200!,weight:120,kind:150,due:120/);
-    await page.screenshot({ path: '/tmp/rail-2.png' });
     await page.keyboard.press('Escape');
 
     await project.more('Project settings');
@@ -94,7 +92,6 @@ describe('the order', () => {
     await options.getByLabel('Option', { exact: true }).nth(1).focus();
     await page.keyboard.press('Alt+ArrowDown');
     await expect.poll(values).toEqual(['plate', 'bolt', 'beam']);
-    await page.screenshot({ path: '/tmp/rail-3.png' });
     await settings.getByRole('button', { name: 'Save' }).locator('visible=true').click();
     const stored = async () => (await api.call('GET', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'kind' } })).body.options?.map(({ value }) => value);
     await expect.poll(stored).toEqual(['plate', 'bolt', 'beam']);
@@ -112,7 +109,6 @@ test('the switch at the top of the rail finds another project by typing, and cre
   const panel = project.panel('Projects');
   await page.keyboard.type(`elsewhere ${one}`);
   await expect.poll(() => panel.getByRole('link', { name: 'Elsewhere' }).count()).toBe(1);
-  await page.screenshot({ path: '/tmp/rail-4.png' });
   expect(await findings(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${there}`);
@@ -129,7 +125,6 @@ test('the switch at the top of the rail finds another project by typing, and cre
   await notice.getByRole('button', { name: 'Import CSV' }).click();
   await page.getByRole('dialog', { name: `Import into Made in ${one}` }).waitFor();
   await page.keyboard.press('Escape');
-  await page.screenshot({ path: '/tmp/rail-5.png' });
   await notice.getByRole('button', { name: 'New row' }).click();
   await page.locator('.editor').waitFor();
 });
@@ -149,10 +144,8 @@ test('the toolbar fits every window, and its menu has what has no room', async (
   expect(faults).toEqual([]);
   await page.setViewportSize({ width: 320, height: 740 });
   expect(await project.tool('Sort').isVisible()).toBe(false);
-  await page.screenshot({ path: '/tmp/rail-6.png' });
   const sort = await project.open('Sort');
   await expect.poll(() => beyond(sort)).toEqual([]);
-  await page.screenshot({ path: '/tmp/rail-7.png' });
   await page.keyboard.press('Escape');
   await expect.poll(() => project.tool('More').evaluate((one) => one === document.activeElement)).toBe(true);
   expect(await findings(page)).toEqual([]);
@@ -166,7 +159,6 @@ test('the panel of an issue has its name as the title, steps along the rows, and
   await page.keyboard.press('Space');
   const panel = page.getByRole('complementary', { name: '2 Rivet', exact: true });
   await panel.getByLabel('New comment').waitFor();
-  await page.screenshot({ path: '/tmp/rail-8.png' });
   expect((await panel.boundingBox())?.width).toBe(520);
   expect(await findings(page)).toEqual([]);
   for (const fact of ['Rivet', 'Created', 'Updated']) expect(await panel.locator('.dialog-body').getByText(fact).locator('visible=true').count(), fact).toBe(1);
@@ -198,7 +190,6 @@ test('the panel of an issue has its name as the title, steps along the rows, and
   await expect.poll(() => beyond(page.getByLabel('New comment'))).toEqual([]);
   await page.setViewportSize({ width: 560, height: 740 });
   await expect.poll(async () => (await now('2 Rivet of steel').boundingBox())?.width).toBe(560);
-  await page.screenshot({ path: '/tmp/rail-9.png' });
 });
 
 test('a theme is chosen in the account menu, and stays before the first paint', async ({ visit, api }) => {
@@ -209,14 +200,12 @@ test('a theme is chosen in the account menu, and stays before the first paint', 
   const light = await ground();
   const choose = async (name: string) => {
     await page.getByRole('button', { name: 'Account menu' }).click();
-    await page.screenshot({ path: '/tmp/rail-10.png' });
     await page.getByRole('menuitemcheckbox', { name }).click();
   };
   await choose('Dark theme');
   await expect.poll(ground).not.toBe(light);
   const dark = await ground();
   expect(await findings(page)).toEqual([]);
-  await page.screenshot({ path: '/tmp/rail-11.png' });
   // The page of a later visit is dark before its code runs.
   await page.route('**/assets/*.js', (route) => route.abort());
   await page.reload({ waitUntil: 'commit' });
