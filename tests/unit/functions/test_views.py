@@ -606,7 +606,7 @@ def test_moves_at_once_leave_each_view_in_a_place_of_its_own(
     assert order(api, four) == "dcaeyz"
 
 
-def test_pages_go_on_behind_a_view_that_was_moved_or_deleted(api: Client, four: str) -> None:
+def test_pages_go_on_after_a_view_that_was_moved_or_deleted(api: Client, four: str) -> None:
     cursor = {"cursor": api.get(four, query={"limit": "2"}).body["next"]}
     assert api.patch(f"{four}/v2", {"place": 2}).status == 200
     assert names(api, four, **cursor) == ["d", "y", "z"]

@@ -1,7 +1,4 @@
-/**
- * One issue with every field, beside the grid: its name as the title, its fields, its history and its comments, with a
- * field for a new one at the bottom.
- */
+/** One issue with every field, its history and its comments, beside the grid. The name is its title. */
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDatetime } from '../cells/format';

@@ -1,6 +1,6 @@
 /**
- * Sorts the items of a list: by dragging with a mouse, by the handle of an item (`.grip`) also on a touch screen, and by
- * Alt + arrow up and down.
+ * Sorts the items of a list: by dragging them, and by Alt + arrow up and down. On a touch screen, only the handle of an
+ * item (`.grip`) drags it.
  *
  * An item is an `li` with its key in `data-item` and with a `data-kind`: it moves among the items of its kind. One with
  * `data-fixed` stays, but others move around it.

@@ -4,8 +4,8 @@ does not exist.
 `query.saved_views` checks and returns the look of a view; the caller passes it in.
 
 The order of the views is in the items that count them: one for the views that everybody sees, and one for each
-user's own. A move writes only that item, so no two moves can leave two views in one place, and a view stays in its
-version: whoever edits it meanwhile does not collide with a move.
+user's own. A move writes only that item, so two moves cannot leave two views in one place. The view keeps its version,
+so a move does not collide with an edit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -321,7 +321,7 @@ class _Books:
         return self._register.last
 
     def order(self, *, private: bool) -> tuple[int, ...]:
-        """Return the numbers of the user's own views, or of those that everybody sees, in their order."""
+        """Return the numbers of the user's own views, or of the shared ones, in their order."""
         return self._own.order if private else self._register.order
 
     def place(self, view: View) -> int:

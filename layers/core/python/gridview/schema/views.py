@@ -119,8 +119,9 @@ class ViewChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ViewRegister:
-    """The register of a project's views: the last number given out, the numbers of the views that everybody
-    sees in their order, the number of the default (0: none).
+    """The register of a project's views.
+
+    It has the last number given out, the numbers of the shared views in their order, and that of the default (0: none).
     """
 
     last: int = 0
