@@ -173,6 +173,7 @@ _VIEW: Json = {
     "name": "What is open",
     "visibility": "shared",
     **_LOOK,
+    "place": 0,
     "missing": [],
     "remedies": [],
     **_WRITTEN,

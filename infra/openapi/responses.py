@@ -629,6 +629,10 @@ class SavedView(_Written):
         description="The first that matches a row or a cell gives it its color."
     )
     row_height: Ordinal = ModelField(description="The height of a row, in pixels.")
+    place: Count = ModelField(
+        description="Its place among the views of the project that everyone sees, or among the caller's private ones; "
+        "0 is the first."
+    )
     missing: list[MissingPart] = ModelField(
         description="The first 100 fields and options of the view that no longer exist."
     )
@@ -638,7 +642,7 @@ class SavedView(_Written):
 
 
 class SavedViewPage(AnswerModel):
-    """Shared views, then the caller's own, each in creation order."""
+    """Shared views with the default, then the caller's own, each sorted by `place`."""
 
     items: list[SavedView]
     next: str | None = ModelField(description="The cursor of the next result page; null at the end.")

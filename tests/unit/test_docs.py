@@ -186,7 +186,7 @@ ENTITIES = {
     "register of views": (keys.views("0807", "35e9"), keys.VIEW_REGISTER, ""),
     "shared view": (keys.views("0807", "35e9"), keys.shared_view(12), ""),
     "private view": (keys.views("0807", "35e9"), keys.private_view("ann", 13), ""),
-    "count of private views": (keys.views("0807", "35e9"), keys.private_views("ann"), ""),
+    "order of private views": (keys.views("0807", "35e9"), keys.private_order("ann"), ""),
     "comments of an issue": (keys.comments("0807", "35e9"), keys.comment_register(1), ""),
     "comment": (keys.comments("0807", "35e9"), keys.comment(1, 12), ""),
     "comment activity": (

@@ -100,7 +100,7 @@ describe('the filter', () => {
     await panel.getByLabel('Value', { exact: true }).fill('no such place');
     await panel.getByRole('button', { name: 'Apply' }).click();
     await demo.page.getByText('No issues match the filter').waitFor();
-    await demo.page.getByRole('button', { name: 'Show all issues' }).click();
+    await demo.page.getByRole('button', { name: 'Clear filter' }).click();
     await demo.counts('2,000 issues');
     expect((await demo.rows()).length).toBeGreaterThan(15);
   });

@@ -66,9 +66,13 @@ export class ProjectPage {
     return this.toolbar.getByRole('button', { name: new RegExp(`^${name}( \\d+)?$`) });
   }
 
-  /** Open the panel of a button of the toolbar. */
+  /** Open the panel of a button of the toolbar. In a narrow window, the menu “More” has the buttons without room. */
   async open(name: string): Promise<Locator> {
-    await this.tool(name).click();
+    if (await this.tool(name).isVisible()) await this.tool(name).click();
+    else {
+      await this.tool('More').click();
+      await this.panel('More').getByRole('button', { name: new RegExp(`^${name}( \\d+)?$`) }).click();
+    }
     return this.panel(name);
   }
 

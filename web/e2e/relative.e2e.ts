@@ -172,10 +172,10 @@ describe('a filter relative to today and to its reader', () => {
     const user = { ...ADMIN, user: 'a.macleod', role: 'viewer' } as const;
     const { page } = await visit(user, { width: 360, height: 740 });
     const demo = await ProjectPage.open({ page }, 'demo');
-    await page.getByRole('button', { name: 'Project list' }).click();
+    await page.getByRole('button', { name: 'Views and projects' }).click();
     await page.getByRole('link', { name: /^Overdue, mine/ }).click();
     await expect.poll(() => demo.view.toString()).toBe('view=v1');
-    await page.getByRole('button', { name: 'Project list' }).click();
+    await page.getByRole('button', { name: 'Views and projects' }).click();
     const filter: Filter = {
       and: [
         { field: 'due', op: 'lt', value: { today: 0 } },

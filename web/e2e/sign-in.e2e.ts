@@ -34,7 +34,8 @@ describe('sign-in', () => {
     const before = await demo.rows();
     const elsewhere = await context.newPage();
     await elsewhere.goto('/');
-    await elsewhere.getByRole('button', { name: 'Sign out' }).click();
+    await elsewhere.getByRole('button', { name: 'Account menu' }).click();
+    await elsewhere.getByRole('menuitem', { name: 'Sign out' }).click();
     await elsewhere.getByRole('button', { name: 'Sign in' }).waitFor();
     await demo.sort('Name');
     await page.getByRole('alert').getByText('Your session has ended.').waitFor();

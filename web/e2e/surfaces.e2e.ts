@@ -87,7 +87,7 @@ describe('each panel and window', () => {
     const project = await ProjectPage.open(visited, await crowded(api));
     const { toolbar } = project;
     const cell = await project.cell(0, 'Name');
-    const rail = page.getByRole('button', { name: 'Project list' });
+    const rail = page.getByRole('button', { name: 'Views and projects' });
     const viewActions = page.getByRole('button', { name: 'Actions for the view View 31' });
     await viewActions.waitFor();
     await cell.click();
@@ -171,7 +171,7 @@ describe('each panel and window', () => {
     // In a narrow window the list of projects is in front of the grid.
     await rail.click();
     faults.push(
-      ...(await inEachWindow(page, WINDOWS, async () => [...(await scrolling(page)), ...(await beyond(toolbar.locator(':scope > button, :scope > form')))])),
+      ...(await inEachWindow(page, WINDOWS, async () => [...(await scrolling(page)), ...(await beyond(toolbar.locator(':scope > button:visible, :scope > form')))])),
       ...(await faultsOf(page, judged, [
         byKey('an issue', 'Space', panel, heading, (seen) => seen.getByText('Seen.').waitFor()),
         { name: 'how the page was made', opener: () => project.tool('More'), open: moreOf('Query plan and cost'), seen: panel, first: heading },

@@ -84,7 +84,7 @@ describe('the open view', () => {
 
 describe('a view', () => {
   it('is saved as shown, and opened', async () => {
-    const made = saved('v2', { name: 'New', row_height: 56 });
+    const made = saved('v2', { name: 'New', row_height: 56, place: 1 });
     const { views, calls } = opened('editor', [OPEN], [201, made]);
     go(`${HOME}?height=56&search=paint`);
     expect(await views.create('New', 'shared', 'key')).toBe(true);
@@ -100,7 +100,7 @@ describe('a view', () => {
       },
     });
     expect(there.search).toBe('?view=v2');
-    expect(views.list.value.map(({ id }) => id)).toEqual(['v2', 'v1']);
+    expect(views.list.value.map(({ id }) => id)).toEqual(['v1', 'v2']);
   });
 
   it('is overwritten with the view on the screen, under the version on the screen', async () => {
@@ -117,7 +117,7 @@ describe('a view', () => {
   it('becomes the default; the former default is shared, so all views are read again', async () => {
     const before = saved('v2', { visibility: 'default' });
     const after = saved('v1', { visibility: 'default', version: 2 });
-    const { views } = opened('admin', [before, OPEN], [200, after], [200, { items: [{ ...before, visibility: 'shared' }, after], next: null }]);
+    const { views } = opened('admin', [before, OPEN], [200, after], [200, { items: [after, { ...before, visibility: 'shared', place: 1 }], next: null }]);
     expect(await views.patch(OPEN, { visibility: 'default' })).toBe(true);
     expect(views.list.value.map(({ id, visibility }) => [id, visibility])).toEqual([
       ['v1', 'default'],
@@ -133,6 +133,31 @@ describe('a view', () => {
     expect(views.list.value).toEqual([]);
     expect(there.search).not.toContain('view=');
     expect(views.view.value.filter).toEqual(OPEN.query.filter);
+  });
+
+  it('is moved at once on the screen, and the moves are sent one after the other', async () => {
+    const first = saved('v1', { place: 0 });
+    const third = saved('v3', { place: 2 });
+    const { views, calls } = opened('editor', [first, saved('v2', { place: 1 }), third], [200, first], [200, third]);
+    const shown = () => views.list.value.map(({ id }) => id);
+    const moves = [views.move(first, null), views.move(third, 'v2'), views.move(third, 'v2')];
+    expect(shown()).toEqual(['v3', 'v2', 'v1']);
+    expect(await Promise.all(moves)).toEqual([true, true, true]);
+    expect(calls.map(({ address, body, match }) => [address, body, match])).toEqual([
+      ['/v1/projects/demo/views/v1', { place: 2 }, null],
+      ['/v1/projects/demo/views/v3', { place: 0 }, null],
+    ]);
+    expect(shown()).toEqual(['v3', 'v2', 'v1']);
+  });
+
+  it('is where it was if its move is refused', async () => {
+    const first = saved('v1', { place: 0 });
+    const two = [first, saved('v2', { place: 1 })];
+    const refused = { type: 'forbidden', title: 'Forbidden', status: 403 };
+    const { views } = opened('editor', two, [403, refused], [200, { items: two, next: null }]);
+    expect(await views.move(first, null)).toBe(false);
+    await vi.waitFor(() => expect(views.list.value).toEqual(two));
+    expect(views.refusal.value).toMatchObject({ status: 403 });
   });
 
   it('is not overwritten if another user changed it, and is shown as it is now', async () => {

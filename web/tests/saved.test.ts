@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SavedView } from '../src/api/types';
 import { fromAddress } from '../src/view/address';
-import { addressOf, inOrder, linkTo, lookOf, openedAt, viewOf } from '../src/view/saved';
+import { addressOf, linkTo, lookOf, openedAt, placeBefore, viewOf, withoutView, withView } from '../src/view/saved';
 import { DEFAULT_VIEW, type View } from '../src/view/view';
 import { saved } from './views';
 
@@ -152,13 +152,30 @@ describe('an address', () => {
   });
 });
 
-it('views are sorted by visibility and name', () => {
+describe('the order of views', () => {
   const some = [
-    saved('v1', { name: 'b', visibility: 'private' }),
-    saved('v12', { name: 'b' }),
-    saved('v3', { name: 'z', visibility: 'default' }),
-    saved('v4', { name: 'a' }),
-    saved('v2', { name: 'b' }),
+    saved('v3', { place: 0 }),
+    saved('v1', { place: 1, visibility: 'default' }),
+    saved('v4', { place: 2 }),
+    saved('v2', { place: 0, visibility: 'private' }),
+    saved('v5', { place: 1, visibility: 'private' }),
   ];
-  expect(inOrder(some).map(({ id }) => id)).toEqual(['v3', 'v4', 'v2', 'v12', 'v1']);
+  const shown = (views: readonly SavedView[]) => views.map(({ id, place }) => `${id} ${place}`);
+
+  it('has a changed view in its new place, and the others around it', () => {
+    expect(shown(withView(some, saved('v4', { place: 0 })))).toEqual(['v4 0', 'v3 1', 'v1 2', 'v2 0', 'v5 1']);
+    expect(shown(withView(some, saved('v2', { place: 1, visibility: 'private' })))).toEqual(['v3 0', 'v1 1', 'v4 2', 'v5 0', 'v2 1']);
+    expect(shown(withView(some, saved('v3', { place: 2, visibility: 'private' })))).toEqual(['v1 0', 'v4 1', 'v2 0', 'v5 1', 'v3 2']);
+    expect(shown(withView(some, saved('v6', { place: 3 })))).toEqual(['v3 0', 'v1 1', 'v4 2', 'v6 3', 'v2 0', 'v5 1']);
+  });
+
+  it('closes where a view was deleted', () => {
+    expect(shown(withoutView(some, 'v1'))).toEqual(['v3 0', 'v4 1', 'v2 0', 'v5 1']);
+  });
+
+  it('has a place before each view of a kind, and one behind all', () => {
+    const first = saved('v3', { place: 0 });
+    expect(['v3', 'v1', 'v4', null, 'v2'].map((before) => placeBefore(some, first, before))).toEqual([2, 0, 1, 2, 2]);
+    expect(placeBefore(some, saved('v5', { visibility: 'private' }), 'v2')).toBe(0);
+  });
 });

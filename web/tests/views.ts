@@ -14,6 +14,7 @@ export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
     color_by: null,
     rules: [],
     row_height: 32,
+    place: 0,
     missing: [],
     remedies: [],
     version: 1,

@@ -104,7 +104,7 @@ PLACES: Final = (
     _place("register of views", _VIEWS, keys.VIEW_REGISTER, Trace.NONE),
     _place("shared view", _VIEWS, r"shared/.+", Trace.NAMED),
     _place("private view", _VIEWS, r"private/(?P<user>[^/]+)/.+", Trace.OWN),
-    _place("count of private views", _VIEWS, r"count/(?P<user>[^/]+)", Trace.OWN),
+    _place("order of private views", _VIEWS, r"order/(?P<user>[^/]+)", Trace.OWN),
     _place("comments of an issue", _COMMENTS, _NUM, Trace.NONE),
     _place("comment", _COMMENTS, rf"{_NUM}\.\d+", Trace.NAMED),
     _place("line of jobs", rf"{keys.JOB_LINE_PREFIX}{_T}", keys.LINE, Trace.NAMED),

@@ -116,7 +116,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
-    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color_by": None}],
+    "update_view": [
+        {"name": "Mine", "visibility": "shared", "place": 0, **LOOK},
+        {"columns": None, "color_by": None},
+    ],
     "create_webhook": [
         {
             "url": "https://hooks.example.org/gridview",

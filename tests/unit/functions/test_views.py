@@ -1,6 +1,6 @@
 """Saved views: who reads and writes them, their content, and their fate when fields and options go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -478,6 +478,152 @@ def test_a_page_of_large_views_is_cut(
     assert [one["name"][0] for one in second["items"]] == ["2"]
 
 
+# The order
+
+
+@pytest.fixture
+def four(api: Client, home: str) -> str:
+    """The path of the views of a project with four shared views, `a` to `d`, and two private ones of the caller."""
+    for name in "abcd":
+        api.made(home, {"name": name, "visibility": "shared"})
+    for name in "yz":
+        api.made(home, {"name": name})
+    return home
+
+
+def order(client: Client, home: str) -> str:
+    listed = client.get(home).body["items"]
+    for owned in (False, True):
+        places = [one["place"] for one in listed if (one["visibility"] == "private") == owned]
+        assert places == list(range(len(places)))
+    return "".join(one["name"] for one in listed)
+
+
+@pytest.mark.parametrize(
+    ("view", "place", "expected"),
+    [
+        ("v4", 0, "dabcyz"),
+        ("v1", 3, "bcdayz"),
+        ("v2", 2, "acbdyz"),
+        ("v3", 1, "acbdyz"),
+        ("v2", 1, "abcdyz"),
+        ("v6", 0, "abcdzy"),
+        ("v5", 1, "abcdzy"),
+    ],
+)
+def test_a_view_is_moved_among_those_of_its_kind(
+    api: Client, four: str, view: str, place: int, expected: str
+) -> None:
+    before = api.get(f"{four}/{view}").body
+    answer = api.patch(f"{four}/{view}", {"place": place}, headers={"if-match": '"1"'})
+    assert (answer.status, answer.etag, answer.body) == (200, '"1"', {**before, "place": place})
+    assert api.get(f"{four}/{view}").body == answer.body
+    assert order(api, four) == expected
+
+
+def test_a_move_writes_the_order_and_no_view(api: Client, account: Cloud, four: str) -> None:
+    before = {(item["PK"]["S"], item["SK"]["S"]): item for item in account.items()}
+    assert api.patch(f"{four}/v1", {"place": 0}).status == 200
+    assert {(item["PK"]["S"], item["SK"]["S"]): item for item in account.items()} == before
+    assert api.patch(f"{four}/v1", {"place": 2}).status == 200
+    after = {(item["PK"]["S"], item["SK"]["S"]): item for item in account.items()}
+    assert {key for key, item in after.items() if item != before.get(key)} == {
+        (keys.views("0807", "plain"), keys.VIEW_REGISTER)
+    }
+
+
+def test_a_view_is_renamed_and_moved_at_once(api: Client, four: str) -> None:
+    answer = api.patch(f"{four}/v4", {"name": "e", "place": 1})
+    assert (answer.body["name"], answer.body["place"], answer.body["version"]) == ("e", 1, 2)
+    assert order(api, four) == "aebcyz"
+
+
+def test_a_view_that_changes_its_kind_is_the_last_one_there(api: Client, four: str) -> None:
+    assert api.patch(f"{four}/v2", {"visibility": "private"}).body["place"] == 2
+    assert order(api, four) == "acdyzb"
+    assert api.patch(f"{four}/v5", {"visibility": "shared"}).body["place"] == 3
+    assert order(api, four) == "acdyzb"
+    assert api.patch(f"{four}/v6", {"visibility": "shared", "place": 1}).body["place"] == 1
+    assert order(api, four) == "azcdyb"
+    assert api.patch(f"{four}/v3", {"visibility": "default"}).body["place"] == 2
+    assert api.patch(f"{four}/v4", {"visibility": "default", "place": 0}).body["place"] == 0
+    assert order(api, four) == "dazcyb"
+
+
+def test_the_order_closes_where_a_view_was_deleted(api: Client, four: str) -> None:
+    for view in ("v2", "v5"):
+        assert api.delete(f"{four}/{view}").status == 204
+    assert order(api, four) == "acdz"
+    assert api.made(four, {"name": "e", "visibility": "shared"})["place"] == 3
+
+
+@pytest.mark.parametrize("place", [-1, 4, 10**20, 1.5, "1", None, True, [0]])
+def test_a_place_that_there_is_not_is_refused(api: Client, account: Cloud, four: str, place: Any) -> None:
+    before = account.items()
+    assert refused(api.patch(f"{four}/v1", {"place": place, "name": "x"})).keys() == {"place"}
+    assert account.items() == before
+    assert refused(api.post(four, {"name": "x", "place": 0})).keys() == {"place"}
+
+
+def test_it_takes_the_role_of_a_view_to_move_it(account: Cloud, api: Client, four: str) -> None:
+    assert api.patch(f"{four}/v1", {"visibility": "default"}).status == 200
+    viewer, editor = account.api(role="viewer", user="vic"), account.api(role="editor", user="edi")
+    own = viewer.made(four, {"name": "own"})["id"]
+    viewer.made(four, {"name": "more"})
+    assert viewer.patch(f"{four}/{own}", {"place": 1}).body["place"] == 1
+    assert viewer.patch(f"{four}/v2", {"place": 0}).kind == (403, "forbidden")
+    assert editor.patch(f"{four}/v2", {"place": 0}).status == 200
+    assert editor.patch(f"{four}/v1", {"place": 0}).kind == (403, "forbidden")
+    assert editor.patch(f"{four}/{own}", {"place": 0}).kind == (404, "not-found")
+    assert editor.patch(f"{four}/v6", {"place": 0}).kind == (404, "not-found")
+    assert order(api, four) == "bacdyz"
+
+
+def test_another_tenant_moves_nothing(account: Cloud, api: Client, four: str) -> None:
+    stranger = account.api(tenant="0808")
+    assert stranger.patch(f"{four}/v4", {"place": 0}).kind == (404, "not-found")
+    stranger.made("/v1/projects", {"id": "plain", "name": "Same"})
+    for name in "ab":
+        stranger.made(four, {"name": name, "visibility": "shared"})
+    assert stranger.patch(f"{four}/v2", {"place": 0}).status == 200
+    assert (order(stranger, four), order(api, four)) == ("ba", "abcdyz")
+
+
+def test_moves_at_once_leave_each_view_in_a_place_of_its_own(
+    api: Client, four: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other requests run between the read of the order and its write."""
+    others: Iterator[Callable[[], Any]] = iter(
+        [
+            lambda: api.patch(f"{four}/v4", {"place": 0}),
+            lambda: api.delete(f"{four}/v2"),
+            lambda: api.made(four, {"name": "e", "visibility": "shared"}),
+        ]
+    )
+    interrupt(monkeypatch, lambda: next(others, lambda: None)())
+    answer = api.patch(f"{four}/v1", {"place": 2})
+    assert answer.body["place"] == 2
+    assert order(api, four) == "dcaeyz"
+
+
+def test_pages_go_on_after_a_view_that_was_moved_or_deleted(api: Client, four: str) -> None:
+    cursor = {"cursor": api.get(four, query={"limit": "2"}).body["next"]}
+    assert api.patch(f"{four}/v2", {"place": 2}).status == 200
+    assert names(api, four, **cursor) == ["d", "y", "z"]
+    assert api.patch(f"{four}/v2", {"place": 1}).status == 200
+    assert api.delete(f"{four}/v2").status == 204
+    assert names(api, four, **cursor) == ["c", "d", "y", "z"]
+
+
+def test_a_view_that_is_saved_during_a_list_is_no_error(
+    api: Client, four: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = iter([{"name": "e", "visibility": "shared"}])
+    interrupt(monkeypatch, lambda: api.made(four, one) if (one := next(others, None)) else None)
+    assert names(api, four) == list("abcdyz")
+    assert names(api, four) == list("abcdeyz")
+
+
 # Changes of definitions
 
 
@@ -653,22 +799,31 @@ def test_a_container_with_older_definitions_reads_and_writes_by_the_present_ones
     assert api.get(f"{home}/v1").body["color_by"] is None
 
 
+def interrupt(monkeypatch: pytest.MonkeyPatch, other: Callable[[], None]) -> None:
+    """Run `other` whenever a request has read the orders of the views, but not within that."""
+    init = views._Books.__init__
+
+    def interrupted(*given: Any) -> None:
+        init(*given)
+        monkeypatch.setattr(views._Books, "__init__", init)
+        other()
+        monkeypatch.setattr(views._Books, "__init__", interrupted)
+
+    monkeypatch.setattr(views._Books, "__init__", interrupted)
+
+
 def test_views_that_are_saved_at_once_have_numbers_of_their_own_and_are_all_counted(
     api: Client, account: Cloud, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another request runs between the read of the counts and the transaction."""
-    books, others = views._Books, iter(["default", "private", "shared"])
+    others = iter(["default", "private", "shared"])
 
-    def interrupted(*given: Any) -> Any:
-        found = books(*given)
+    def other() -> None:
         visibility = next(others, None)
         if visibility is not None:
-            monkeypatch.setattr(views, "_Books", books)
             api.made(home, {"name": f"other {visibility}", "visibility": visibility})
-            monkeypatch.setattr(views, "_Books", interrupted)
-        return found
 
-    monkeypatch.setattr(views, "_Books", interrupted)
+    interrupt(monkeypatch, other)
     made = api.made(home, {"name": "Mine", "visibility": "default"})
     assert made["id"] == "v4"
     found = {one["name"]: one["visibility"] for one in api.get(home).body["items"]}
@@ -680,7 +835,8 @@ def test_views_that_are_saved_at_once_have_numbers_of_their_own_and_are_all_coun
     }
     register = account.table.get(keys.views("0807", "plain"), keys.VIEW_REGISTER)
     assert register is not None
-    assert (register["shared"], register["default"], register["last"]) == (3, 4, 4)
+    assert (register["default"], register["last"]) == (4, 4)
+    assert sorted(register["order"]) == [1, 3, 4]
 
 
 # The end

@@ -47,9 +47,9 @@ def test_the_last_of_several_commits_counts() -> None:
     assert woken(COMMIT, LATER) == woken(LATER, COMMIT) == Wake(6, None, "1")
 
 
-def test_projects_wake_apart_and_marks_and_counts_of_views_wake_none() -> None:
-    mark, count = (JOURNAL, derived_keys.journal_mark(5)), (VIEWS, keys.private_views("ann"))
-    assert wakes_in(records(mark, count)) == {}
+def test_projects_wake_apart_and_marks_and_orders_of_views_wake_none() -> None:
+    mark, order = (JOURNAL, derived_keys.journal_mark(5)), (VIEWS, keys.private_order("ann"))
+    assert wakes_in(records(mark, order)) == {}
     elsewhere = derived_keys.journal("0807", "77aa"), derived_keys.journal_item(9)
     assert wakes_in(records(COMMIT, elsewhere)) == {
         Owner("0807", "35e9"): Wake(5, None, "1"),

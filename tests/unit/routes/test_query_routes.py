@@ -60,7 +60,7 @@ def test_row_number(example: Example) -> None:
 
 VIEWS = keys.views(TENANT, PROJECT)
 VIEW = VIEWS, keys.private_view(CALLER, 1)
-COUNT = VIEWS, keys.private_views(CALLER)
+ORDER = VIEWS, keys.private_order(CALLER)
 REGISTER = VIEWS, keys.VIEW_REGISTER
 
 
@@ -84,7 +84,7 @@ def test_create_view(example: Example) -> None:
     assert example.caller.get(answer.headers["location"]).body == answer.body
     assert listed(example) == [answer.body]
     assert example.gone("/views/v1"), "it is the caller's own"
-    assert example.changed.keys() == {VIEW, COUNT, REGISTER}
+    assert example.changed.keys() == {VIEW, ORDER, REGISTER}
     assert example.rows(filter=answer.body["query"]["filter"]) == [1, 3]
 
 
@@ -107,6 +107,6 @@ def test_delete_view(example: Example) -> None:
     example.write(204)
     assert listed(example) == []
     assert example.caller.get(f"{PATH}/views/v1").kind == (404, "not-found")
-    assert example.changed.keys() == {VIEW, COUNT}
+    assert example.changed.keys() == {VIEW, ORDER}
     assert example.changed[VIEW] is None
     assert example.caller.made(f"{PATH}/views", {"name": "Next"})["id"] == "v2"

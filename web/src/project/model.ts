@@ -21,6 +21,7 @@ import { DRAFT, rowOf, type Row } from '../fields/values';
 import type { Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
+import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore, type Range } from '../rows/store';
@@ -430,6 +431,12 @@ export class ProjectModel {
   openIssue(): void {
     const row = this.issueInFocus();
     if (row) this.panels.drawer.value = { kind: 'issue', num: row.num };
+  }
+
+  /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
+  rowBeside(num: number, by: -1 | 1): number | undefined {
+    const row = this.rows.indexOf(num);
+    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by);
   }
 
   /** The issue that has the focus of the grid. */

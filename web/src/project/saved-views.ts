@@ -6,7 +6,7 @@ import type { Project, SavedView, ViewPatch } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import { fieldsOf, type Field } from '../fields/fields';
 import { addressOfProject, go, search } from '../router';
-import { addressOf, inOrder, linkTo, lookOf, openedAt, type Opened } from '../view/saved';
+import { addressOf, linkTo, lookOf, openedAt, placeBefore, withoutView, withView, type Opened } from '../view/saved';
 import { fitting, type View } from '../view/view';
 import { words } from '../words';
 
@@ -36,6 +36,8 @@ export class SavedViews {
   readonly busy = signal(false);
   readonly asked = signal<Asked | null>(null);
   readonly fields: readonly Field[];
+  /** Ends when the moves that were asked for are sent. */
+  private moving: Promise<void> = Promise.resolve();
   readonly opened: ReadonlySignal<Opened>;
   /** The view that the address names, as far as the project has its fields. */
   readonly view: ReadonlySignal<View>;
@@ -47,7 +49,7 @@ export class SavedViews {
     listed: readonly SavedView[] | Unread,
   ) {
     if (listed instanceof Unread) this.error.value = listed.why;
-    else this.show(listed);
+    else this.list.value = listed;
     this.fields = fieldsOf(project, words.fields);
     this.opened = computed(() => openedAt(search.value, this.list.value));
     this.view = computed(() => fitting(this.opened.value.view, this.fields));
@@ -56,15 +58,11 @@ export class SavedViews {
   /** Read them again. */
   async load(): Promise<void> {
     try {
-      this.show(await readViews(this.api, this.project.id));
+      this.list.value = await readViews(this.api, this.project.id);
       this.error.value = null;
     } catch (error) {
       this.error.value = error;
     }
-  }
-
-  private show(views: readonly SavedView[]): void {
-    this.list.value = inOrder(views);
   }
 
   mayWrite(...visibilities: readonly Visibility[]): boolean {
@@ -120,6 +118,24 @@ export class SavedViews {
     });
   }
 
+  /**
+   * Move a view before another of its kind, or behind all of them (null). The list shows that at once. The moves are
+   * sent one after the other, since each has its place in the order that the one before leaves.
+   */
+  move(view: SavedView, before: string | null): Promise<boolean> {
+    const place = placeBefore(this.list.peek(), view, before);
+    const present = this.list.peek().find(({ id }) => id === view.id);
+    if (!present || present.place === place) return Promise.resolve(true);
+    this.list.value = withView(this.list.peek(), { ...present, place });
+    const sent = this.moving.then(() =>
+      this.changing(async () => {
+        await this.api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...this.path, view: view.id }, body: { place } });
+      }),
+    );
+    this.moving = sent.then((taken) => (taken ? undefined : this.load()));
+    return sent;
+  }
+
   /** Delete a view. If it is open, its look stays. */
   async remove(view: SavedView): Promise<boolean> {
     const { base } = this.opened.peek();
@@ -129,7 +145,7 @@ export class SavedViews {
         path: { ...this.path, view: view.id },
         headers: { 'If-Match': `"${view.version}"` },
       });
-      this.show(this.list.peek().filter(({ id }) => id !== view.id));
+      this.list.value = withoutView(this.list.peek(), view.id);
       if (base?.id === view.id) go(this.whole(addressOf(shown, null, this.list.peek())), { replace: true });
     });
   }
@@ -148,7 +164,7 @@ export class SavedViews {
 
   /** Show a view in its present state of the API. A new default leaves the former one shared, so all are read then. */
   private async taken(view: SavedView): Promise<void> {
-    this.show([...this.list.peek().filter(({ id }) => id !== view.id), view]);
+    this.list.value = withView(this.list.peek(), view);
     if (view.visibility === 'default') await this.load();
   }
 

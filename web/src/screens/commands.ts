@@ -6,6 +6,7 @@ import type { Projects } from '../project/projects';
 import { addressOfProject, go } from '../router';
 import { shown } from '../view/columns';
 import { details, toggleDetails } from '../ui/details';
+import { chooseTheme, theme, THEMES } from '../ui/theme';
 import type { Command, Kind } from '../view/palette';
 import { words } from '../words';
 
@@ -69,6 +70,7 @@ function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions)
     action(words.trash.title, () => (panels.window.value = 'trash')),
     ...(isAdmin ? [action(words.webhooks.title, () => (panels.window.value = 'webhooks')), action(words.settings.open, () => (panels.window.value = 'settings'))] : []),
     action(details.peek() ? words.palette.hideDetails : words.palette.showDetails, toggleDetails),
+    ...THEMES.filter((one) => one !== theme.peek()).map((one) => action(words.account.theme[one], () => chooseTheme(one))),
     action(words.projects.title, () => go('/')),
     action(words.tools.help, screen.help, words.palette.keys.help),
   ];

@@ -14,17 +14,22 @@ import { Refusal } from '../ui/refusal';
 import { mayDiscard } from '../ui/unsaved';
 import { words } from '../words';
 
-export function CommentList({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
-  const id = useId();
-  const comments = useMemo(() => new Comments(model.api, model.project.id, num), [model, num]);
+/** The comments on an issue, which are read while it is `open`. */
+export function useComments(model: ProjectModel, num: number, open: boolean): Comments {
+  const comments = useMemo(() => new Comments(model.api, model.project.id, num), [model, num, open]);
   useEffect(() => {
+    if (!open) return undefined;
     void model.people.load();
     void comments.load();
     return () => comments.close();
   }, [comments]);
+  return comments;
+}
+
+export function CommentList({ model, comments }: CommentsProps) {
+  const id = useId();
   const list = comments.list.value;
   const error = comments.error.value;
-  const refusal = comments.refusal.value;
   return (
     <section class="comments" aria-labelledby={id}>
       <h3 id={id}>{words.comments.title}</h3>
@@ -43,10 +48,13 @@ export function CommentList({ model, num }: { readonly model: ProjectModel; read
           {words.comments.more}
         </button>
       )}
-      {refusal !== null && <Refusal error={refusal} title={words.comments.refused} />}
-      {permits(model.role, 'editor') && <NewComment model={model} comments={comments} />}
     </section>
   );
+}
+
+interface CommentsProps {
+  readonly model: ProjectModel;
+  readonly comments: Comments;
 }
 
 interface CommentProps {
@@ -118,27 +126,32 @@ function Comment({ model, comments, comment }: CommentProps) {
   );
 }
 
-function NewComment({ model, comments }: { readonly model: ProjectModel; readonly comments: Comments }) {
+/** The field for a new comment, and why the last one was refused. */
+export function NewComment({ model, comments }: CommentsProps) {
+  const refusal = comments.refusal.value;
   // A comment that is sent again is created once, even if its answer was lost; the next one has another key.
   const key = useRef({ text: '', key: '' });
   return (
-    <CommentForm
-      people={model.people}
-      drafts={model.panels.comments}
-      place={String(comments.num)}
-      label={words.comments.new}
-      submit={words.comments.add}
-      busy={comments.busy.value}
-      begin=""
-      known={[]}
-      onSubmit={async (text, mentions) => {
-        const asked = JSON.stringify([text, mentions]);
-        if (key.current.text !== asked) key.current = { text: asked, key: crypto.randomUUID() };
-        const taken = await comments.add(text, mentions, key.current.key);
-        if (taken) key.current = { text: '', key: '' };
-        return taken;
-      }}
-    />
+    <>
+      {refusal !== null && <Refusal error={refusal} title={words.comments.refused} />}
+      <CommentForm
+        people={model.people}
+        drafts={model.panels.comments}
+        place={String(comments.num)}
+        label={words.comments.new}
+        submit={words.comments.add}
+        busy={comments.busy.value}
+        begin=""
+        known={[]}
+        onSubmit={async (text, mentions) => {
+          const asked = JSON.stringify([text, mentions]);
+          if (key.current.text !== asked) key.current = { text: asked, key: crypto.randomUUID() };
+          const taken = await comments.add(text, mentions, key.current.key);
+          if (taken) key.current = { text: '', key: '' };
+          return taken;
+        }}
+      />
+    </>
   );
 }
 
@@ -234,7 +247,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     >
       <textarea
         ref={input}
-        rows={3}
+        rows={2}
         maxLength={MAX_LENGTH}
         aria-label={label}
         aria-describedby={hint}
@@ -265,13 +278,13 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
           ))}
         </ul>
       )}
-      <p id={hint} class="soft">
-        {words.comments.hint}
-      </p>
       <p class="visually-hidden" role="status">
         {offered.length > 0 ? words.comments.found(offered.length) : ''}
       </p>
       <div class="row-end">
+        <p id={hint} class="soft">
+          {words.comments.hint}
+        </p>
         {onCancel && (
           <button class="button" type="button" onClick={cancel}>
             {words.comments.cancel}

@@ -1,7 +1,11 @@
-/** The frame of every screen of a signed-in user: the bar at the top with the way home and the way out. */
+/** The frame of every screen of a signed-in user: the bar at the top with the way home, the theme and the way out. */
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { initialsOf, type Person, type Session } from '../auth/session';
 import { follow } from '../router';
+import { Icon } from '../ui/icon';
+import { Menu } from '../ui/menu';
+import { chooseTheme, theme, THEMES } from '../ui/theme';
 import { holdsUnsaved, mayDiscard, useLeaving } from '../ui/unsaved';
 import { writeQueue } from '../edits/write-queue';
 import { words } from '../words';
@@ -27,27 +31,52 @@ export function Frame({ session, user, title, lead, children }: FrameProps) {
           {words.product}
         </a>
         <h1 title={title}>{title}</h1>
-        <span class="who" title={words.signIn.who(user.name, user.user, user.tenant)}>
-          <span class="initials" aria-hidden="true">
-            {initialsOf(user.name)}
-          </span>
-          <span class="who-name">{user.name}</span>
-          <span class="who-where">
-            {user.tenant} · {words.roles[user.role]}
-          </span>
-        </span>
-        <button
-          class="button"
-          type="button"
-          onClick={() => {
+        <Account
+          user={user}
+          onSignOut={() => {
             if (!wouldLose() || mayDiscard()) void session.signOut();
           }}
-        >
-          {words.signIn.out}
-        </button>
+        />
       </header>
       <Unsent />
       <main>{children}</main>
     </div>
+  );
+}
+
+/** The user, with a menu of what belongs to them: the theme and the way out. */
+function Account({ user, onSignOut }: { readonly user: Person; readonly onSignOut: () => void }) {
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null);
+  return (
+    <>
+      <button
+        class="who"
+        type="button"
+        aria-haspopup="menu"
+        title={words.signIn.who(user.name, user.user, user.tenant)}
+        onClick={(event) => setAnchor(event.currentTarget)}
+      >
+        <span class="initials" aria-hidden="true">
+          {initialsOf(user.name)}
+        </span>
+        <span class="who-name">{user.name}</span>{' '}
+        <span class="who-where">
+          {user.tenant} · {words.roles[user.role]}
+        </span>
+        <span class="visually-hidden"> {words.account.menu}</span>
+        <Icon name="menu" />
+      </button>
+      {anchor && (
+        <Menu
+          anchor={anchor}
+          label={words.account.menu}
+          groups={[
+            THEMES.map((one) => ({ text: words.account.theme[one], chosen: theme.value === one, act: () => chooseTheme(one) })),
+            [{ text: words.signIn.out, act: onSignOut }],
+          ]}
+          onClose={() => setAnchor(null)}
+        />
+      )}
+    </>
   );
 }

@@ -1,19 +1,26 @@
-/** One issue with every field, beside the grid. */
+/** One issue with every field, its history and its comments, beside the grid. The name is its title. */
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDatetime } from '../cells/format';
+import { permits } from '../auth/session';
 import { valueOf } from '../fields/values';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import type { IssuePart } from '../project/panels';
 import { isWholeColumns } from '../selection/range';
 import { Drawer } from '../ui/drawer';
+import { Icon } from '../ui/icon';
+import type { Icon as IconName } from '../ui/icons';
 import { Refusal } from '../ui/refusal';
+import { isTyping } from '../ui/typing';
 import { words } from '../words';
-import { CommentList } from './comments';
+import { CommentList, NewComment, useComments } from './comments';
 import { HistoryOfIssue } from './history';
 import { IssueField } from './issue-field';
 import { Presence } from './presence';
+
+/** The fields that the head and the end of the panel have. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['num', 'name', 'created', 'updated', 'created_by', 'updated_by']);
 
 interface IssueDrawerProps {
   readonly model: ProjectModel;
@@ -21,39 +28,82 @@ interface IssueDrawerProps {
   readonly num: number;
   /** The part that it is opened for. */
   readonly part: IssuePart | undefined;
+  /** Puts the focus of the grid into another row, and brings it into view. */
+  readonly onRow: (row: number) => void;
 }
 
-export function IssueDrawer({ model, actions, num, part }: IssueDrawerProps) {
+export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerProps) {
   const parts = useRef<HTMLDivElement>(null);
   // The panel follows the focus of the grid, but only once that moves: a list may have opened another issue.
   const before = useRef(model.selection.peek());
+  // Whether the issue in focus is still being loaded.
+  const awaited = useRef(false);
+  const follow = () => {
+    model.openIssue();
+    const row = model.selection.peek()?.anchor.row;
+    awaited.current = row !== undefined && model.rows.at(row).kind === 'loading';
+  };
   useSignalEffect(() => {
     const selection = model.selection.value;
     // A chosen column is about all issues.
-    if (selection && selection !== before.current && !isWholeColumns(selection, model.size)) model.openIssue();
+    if (selection && selection !== before.current && !isWholeColumns(selection, model.size)) follow();
     before.current = model.selection.value;
   });
+  useEffect(
+    () =>
+      model.rows.onChange(() => {
+        if (awaited.current) follow();
+      }),
+    [model],
+  );
   const row = model.issue.row.value;
   const trail = model.issue.trail.value;
   const error = model.issue.error.value;
   const version = Math.max(useHeldVersion(model, num), row?.num === num ? row.version : 0);
   useEffect(() => void model.issue.show(num, version), [num, version]);
-  const isThere = row?.num === num;
+  const isRead = row?.num === num;
   useEffect(() => {
-    if (isThere && part) showPart(parts.current?.querySelector(`.${part}`) ?? null);
-  }, [isThere, num, part]);
+    if (isRead && part) showPart(parts.current?.querySelector(`.${part}`) ?? null);
+  }, [isRead, num, part]);
   useEffect(() => () => model.issue.hide(), [model]);
-  const name = row ? String(valueOf(row, 'name') ?? '') : '';
+  const comments = useComments(model, num, isRead);
+  const title = words.issue.title(num, row ? String(valueOf(row, 'name') ?? '') : '');
+  const name = model.fields.find(({ id }) => id === 'name');
+  const step = (by: -1 | 1) => {
+    const next = model.rowBeside(num, by);
+    if (next !== undefined) onRow(next);
+  };
   return (
-    <Drawer title={words.issue.title(num, name)} onClose={() => (model.panels.drawer.value = null)}>
+    <Drawer
+      title={title}
+      heading={<Heading num={num} title={title} />}
+      tools={
+        <>
+          <Step icon="up" label={words.issue.previous} disabled={model.rowBeside(num, -1) === undefined} act={() => step(-1)} />
+          <Step icon="down" label={words.issue.next} disabled={model.rowBeside(num, 1) === undefined} act={() => step(1)} />
+        </>
+      }
+      foot={isRead && permits(model.role, 'editor') && <NewComment key={num} model={model} comments={comments} />}
+      isWide
+      onKey={(event) => {
+        const by = stepOf(event);
+        if (by === null) return;
+        event.preventDefault();
+        step(by);
+      }}
+      onClose={() => (model.panels.drawer.value = null)}
+    >
       <Presence others={model.live.others.value.filter((one) => one.num === num)} />
       {error !== null && <Refusal error={error} title={words.issue.failed} onRetry={() => void model.issue.show(num)} />}
       {error === null && !row && <p aria-busy="true">{words.loading}</p>}
+      {row && name && <IssueField key={`${row.num} name`} model={model} actions={actions} row={row} field={name} isTitle />}
       {row && (
         <dl class="issue">
-          {model.fields.map((field) => (
-            <IssueField key={`${row.num} ${field.id}`} model={model} actions={actions} row={row} field={field} />
-          ))}
+          {model.fields
+            .filter(({ id }) => !ELSEWHERE.has(id))
+            .map((field) => (
+              <IssueField key={`${row.num} ${field.id}`} model={model} actions={actions} row={row} field={field} />
+            ))}
         </dl>
       )}
       {row && trail?.num === num && (
@@ -62,10 +112,10 @@ export function IssueDrawer({ model, actions, num, part }: IssueDrawerProps) {
           {formatDatetime(trail.updated)} {words.issue.by(model.people.nameOf(trail.updated_by))} · {words.issue.version} {trail.version}
         </p>
       )}
-      {isThere && (
+      {isRead && (
         <div key={num} ref={parts}>
           <HistoryOfIssue model={model} num={num} />
-          <CommentList model={model} num={num} />
+          <CommentList model={model} comments={comments} />
         </div>
       )}
     </Drawer>
@@ -77,6 +127,41 @@ function showPart(part: Element | null): void {
   if (part instanceof HTMLDetailsElement) part.open = true;
   part?.scrollIntoView({ block: 'start' });
   part?.querySelector<HTMLElement>('summary, textarea')?.focus();
+}
+
+/** The number; the name is the title below it, so only a screen reader gets it here. */
+function Heading({ num, title }: { readonly num: number; readonly title: string }) {
+  return (
+    <>
+      <span aria-hidden="true">{words.issue.number(num)}</span>
+      <span class="visually-hidden">{title}</span>
+    </>
+  );
+}
+
+interface StepProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly disabled: boolean;
+  readonly act: () => void;
+}
+
+function Step({ icon, label, disabled, act }: StepProps) {
+  // A disabled button would lose the focus.
+  return (
+    <button class="icon-button" type="button" aria-label={label} title={label} aria-disabled={disabled} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** K and J, as long as no text is being typed: up and down along the rows. */
+function stepOf(event: KeyboardEvent): -1 | 1 | null {
+  const { target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
+  if (!(target instanceof Element) || isTyping(target) || target.closest('select, [contenteditable], .editor')) return null;
+  const key = event.key.toLowerCase();
+  return key === 'k' ? -1 : key === 'j' ? 1 : null;
 }
 
 /** The version of the issue in the grid, which receives edits first; 0 if the grid does not have it. */

@@ -17,9 +17,11 @@ interface IssueFieldProps {
   readonly actions: Actions;
   readonly row: Row;
   readonly field: Field;
+  /** It is the title of the issue, without a label that can be seen. */
+  readonly isTitle?: boolean;
 }
 
-export function IssueField({ model, actions, row, field }: IssueFieldProps) {
+export function IssueField({ model, actions, row, field, isTitle = false }: IssueFieldProps) {
   const [editing, setEditing] = useState(false);
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -40,48 +42,62 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
   const markdown = field.format?.as === 'markdown' && typeof value === 'string' ? value : null;
   const shown = markdown === null ? <ShownValue id={`${id}-value`} field={field} value={value} /> : <MarkdownText id={`${id}-value`} text={markdown} />;
   const mayEdit = model.canEdit && field.editable;
+  const content = (
+    <>
+      {editing && (
+        <ValueEditor api={model.api} field={field} value={value} refused={refusedText(mark)} begin={() => model.edits(row.num, field.id)} onEnd={end} />
+      )}
+      {!editing && (!mayEdit || markdown !== null) && shown}
+      {/* A text with links cannot be in a button, which edits it. */}
+      {!editing && mayEdit && markdown !== null && (
+        <button ref={button} type="button" class="link-inline" aria-label={words.issue.editField(field.name)} onClick={() => setEditing(true)}>
+          {words.issue.edit}
+        </button>
+      )}
+      {!editing && mayEdit && markdown === null && (
+        <button
+          ref={button}
+          type="button"
+          class="issue-value"
+          {...(field.type === 'bool'
+            ? { role: 'checkbox', 'aria-checked': value === true, 'aria-labelledby': `${id}-name` }
+            : { 'aria-labelledby': `${id}-name ${id}-value` })}
+          title={words.issue.edit}
+          onClick={() => (field.type === 'bool' ? actions.commit(row, field, { value: value !== true }) : setEditing(true))}
+        >
+          {shown}
+        </button>
+      )}
+      {!editing && address && (
+        <a class="issue-link" href={address} target="_blank" rel="noopener noreferrer">
+          {words.issue.follow}
+        </a>
+      )}
+      {note && (
+        <p class="bad" role="alert">
+          {note}
+        </p>
+      )}
+    </>
+  );
+  const look = mark ? `is-${mark.kind}` : '';
+  if (isTitle) {
+    return (
+      <div class={`issue-title ${look}`}>
+        <span class="visually-hidden" id={`${id}-name`}>
+          {field.name}
+        </span>
+        {content}
+      </div>
+    );
+  }
   return (
-    <div class={mark ? `is-${mark.kind}` : ''}>
+    <div class={look}>
       <dt id={`${id}-name`}>
         <Icon name={field.type} />
         <span title={field.description || undefined}>{field.name}</span>
       </dt>
-      <dd>
-        {editing && (
-          <ValueEditor api={model.api} field={field} value={value} refused={refusedText(mark)} begin={() => model.edits(row.num, field.id)} onEnd={end} />
-        )}
-        {!editing && (!mayEdit || markdown !== null) && shown}
-        {/* A text with links cannot be in a button, which edits it. */}
-        {!editing && mayEdit && markdown !== null && (
-          <button ref={button} type="button" class="link-inline" aria-label={words.issue.editField(field.name)} onClick={() => setEditing(true)}>
-            {words.issue.edit}
-          </button>
-        )}
-        {!editing && mayEdit && markdown === null && (
-          <button
-            ref={button}
-            type="button"
-            class="issue-value"
-            {...(field.type === 'bool'
-              ? { role: 'checkbox', 'aria-checked': value === true, 'aria-labelledby': `${id}-name` }
-              : { 'aria-labelledby': `${id}-name ${id}-value` })}
-            title={words.issue.edit}
-            onClick={() => (field.type === 'bool' ? actions.commit(row, field, { value: value !== true }) : setEditing(true))}
-          >
-            {shown}
-          </button>
-        )}
-        {!editing && address && (
-          <a class="issue-link" href={address} target="_blank" rel="noopener noreferrer">
-            {words.issue.follow}
-          </a>
-        )}
-        {note && (
-          <p class="bad" role="alert">
-            {note}
-          </p>
-        )}
-      </dd>
+      <dd>{content}</dd>
     </div>
   );
 }

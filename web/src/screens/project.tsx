@@ -1,8 +1,8 @@
-/** A project: the rail of projects, the toolbar, the grid, the status line, and the panels beside it. */
+/** A project: the rail with its views, the toolbar, the grid, the status line, and the panels beside it. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
-import type { Person, Session } from '../auth/session';
+import { permits, type Person, type Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
 import type { Field } from '../fields/fields';
 import type { GridViewProps } from '../grid/grid-view';
@@ -76,7 +76,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
     <Frame session={session} user={user} title={title} lead={<RailButton />}>
       <div class="columns">
         {railOpen.value && (
-          <Rail projects={projects} open={id}>
+          <Rail api={api} projects={projects} open={id} name={title} mayCreate={permits(user.role, 'admin')}>
             {views && <ViewList views={views} />}
           </Rail>
         )}
@@ -254,6 +254,11 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const column = model.columns.peek().findIndex(({ field }) => field === id);
     if (column >= 0) grid.current?.focus({ row, column });
   };
+  const toRow = (row: number) => {
+    const cell = { row, column: model.selection.peek()?.anchor.column ?? 0 };
+    grid.current?.reveal(cell);
+    model.moveTo(cell);
+  };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
@@ -266,14 +271,14 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
           {model.finding.isOpen.value && <FindBar model={model} onClose={backToGrid} />}
           <div class="grid-frame">
             <GridPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
-            <RowsNotice model={model} />
+            <RowsNotice model={model} onAdd={() => add([])} />
           </div>
           <CheckedBar model={model} actions={actions} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
         {drawer?.kind === 'bulk' && <BulkDrawer key={keyOfBulk(drawer)} model={model} {...drawer} />}
-        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} part={drawer.part} />}
+        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} part={drawer.part} onRow={toRow} />}
       </div>
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />

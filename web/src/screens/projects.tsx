@@ -26,6 +26,7 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
   const isAdmin = permits(user.role, 'admin');
   const listed = projects.listed.value;
   const all = listed.kind === 'ready' ? listed.projects : [];
+  const hasSome = listed.kind !== 'ready' || all.length > 0;
   const shown = found(all, wanted);
   return (
     <Frame session={session} user={user} title={words.projects.title}>
@@ -39,19 +40,17 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
             value={wanted}
             onInput={(event) => setWanted(event.currentTarget.value)}
           />
-          {isAdmin && (
-            <button class="button primary" type="button" onClick={() => setCreating(true)}>
-              <Icon name="plus" />
-              {words.projects.create}
-            </button>
-          )}
+          {isAdmin && hasSome && <Create onCreate={() => setCreating(true)} />}
         </div>
         {listed.kind === 'loading' && <p aria-busy="true">{words.loading}</p>}
         {listed.kind === 'failed' && (
           <Refusal error={listed.error} title={words.projects.failed} onRetry={() => void projects.load()} />
         )}
         {listed.kind === 'ready' && shown.length === 0 && (
-          <p class="nothing">{all.length === 0 ? words.projects.none : words.projects.noneFound}</p>
+          <div class="nothing">
+            <p>{hasSome ? words.projects.noneFound : words.projects.none}</p>
+            {isAdmin && !hasSome && <Create onCreate={() => setCreating(true)} />}
+          </div>
         )}
         <ul>
           {shown.map(({ id, name }) => (
@@ -67,5 +66,14 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
       </div>
       {creating && <CreateProject api={api} projects={projects} onClose={() => setCreating(false)} />}
     </Frame>
+  );
+}
+
+function Create({ onCreate }: { readonly onCreate: () => void }) {
+  return (
+    <button class="button primary" type="button" onClick={onCreate}>
+      <Icon name="plus" />
+      {words.projects.create}
+    </button>
   );
 }

@@ -1,10 +1,16 @@
-/** The views of the open project and the other projects, at its left. It folds away, and stays so in this browser. */
+/**
+ * At the left of the open project: a switch to another one, and its views. It folds away, and stays so in this browser.
+ */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Api } from '../api/client';
 import { found, type Projects } from '../project/projects';
-import { addressOfProject, follow } from '../router';
+import { addressOfProject, follow, go } from '../router';
+import { Icon } from '../ui/icon';
+import { Popover } from '../ui/popover';
 import { words } from '../words';
+import { CreateProject } from './create-project';
 
 const KEY = 'gridview.rail';
 /** In a window narrower than this, the rail begins collapsed, to leave room for the grid. */
@@ -17,49 +23,114 @@ export function toggleRail(): void {
   if (!window.matchMedia(NARROW).matches) window.localStorage.setItem(KEY, railOpen.value ? 'open' : 'closed');
 }
 
-/** From this number of projects on they can be searched. */
-const MANY = 8;
-
 interface RailProps {
+  readonly api: Api;
   readonly projects: Projects;
-  /** The open project. */
+  /** The id and the name of the open project. */
   readonly open: string;
-  /** The content above the projects. */
+  readonly name: string;
+  readonly mayCreate: boolean;
+  /** The content below the switch. */
   readonly children?: ComponentChildren;
 }
 
-export function Rail({ projects, open, children }: RailProps) {
+export function Rail({ api, projects, open, name, mayCreate, children }: RailProps) {
+  const [creating, setCreating] = useState(false);
+  return (
+    <div id="rail" class="rail">
+      <Popover label={words.projects.switch(name)} shown={name} title={words.projects.title} icon="switch">
+        {(close) => (
+          <Switch
+            projects={projects}
+            open={open}
+            close={close}
+            {...(mayCreate && {
+              onCreate: () => {
+                close();
+                setCreating(true);
+              },
+            })}
+          />
+        )}
+      </Popover>
+      {children}
+      {creating && <CreateProject api={api} projects={projects} onClose={() => setCreating(false)} />}
+    </div>
+  );
+}
+
+interface SwitchProps {
+  readonly projects: Projects;
+  readonly open: string;
+  readonly close: () => void;
+  readonly onCreate?: () => void;
+}
+
+/** The projects, searched by typing. Enter opens the first one found. */
+function Switch({ projects, open, close, onCreate }: SwitchProps) {
   const [wanted, setWanted] = useState('');
   const listed = projects.listed.value;
   const all = listed.kind === 'ready' ? listed.projects : [];
+  const shown = found(all, wanted);
+  const [first] = shown;
   return (
-    <div id="rail" class="rail">
-      {children}
-      <nav aria-label={words.projects.title}>
-        {all.length > MANY && (
-          <input
-            type="search"
-            aria-label={words.projects.search}
-            placeholder={words.projects.search}
-            value={wanted}
-            onInput={(event) => setWanted(event.currentTarget.value)}
-          />
+    <nav class="switch" aria-label={words.projects.title} onKeyDown={walk}>
+      <input
+        type="search"
+        aria-label={words.projects.search}
+        placeholder={words.projects.search}
+        value={wanted}
+        onInput={(event) => setWanted(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !first) return;
+          close();
+          go(addressOfProject(first.id));
+        }}
+      />
+      {listed.kind === 'loading' && <p class="soft">{words.loading}</p>}
+      {listed.kind === 'failed' && (
+        <p class="soft">
+          {words.projects.failed}{' '}
+          <button class="link-inline" type="button" onClick={() => void projects.load()}>
+            {words.retry}
+          </button>
+        </p>
+      )}
+      {listed.kind === 'ready' && shown.length === 0 && <p class="soft">{words.projects.noneFound}</p>}
+      <ul>
+        {shown.map(({ id, name }) => (
+          <li key={id}>
+            <a href={addressOfProject(id)} onClick={(event) => leave(event, close)} aria-current={id === open ? 'page' : undefined} title={name}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <div class="row">
+        {onCreate && (
+          <button class="button" type="button" onClick={onCreate}>
+            <Icon name="plus" />
+            {words.projects.create}
+          </button>
         )}
-        {listed.kind === 'loading' && <p class="soft">{words.loading}</p>}
-        {listed.kind === 'failed' && <p class="soft">{words.projects.failed}</p>}
-        <ul>
-          {found(all, wanted).map(({ id, name }) => (
-            <li key={id}>
-              <a href={addressOfProject(id)} onClick={follow} aria-current={id === open ? 'page' : undefined} title={name}>
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
-        <a class="button" href="/" onClick={follow}>
+        <a class="button" href="/" onClick={(event) => leave(event, close)}>
           {words.unknown.back}
         </a>
-      </nav>
-    </div>
+      </div>
+    </nav>
   );
+}
+
+function leave(event: MouseEvent, close: () => void): void {
+  follow(event);
+  if (event.defaultPrevented) close();
+}
+
+/** Arrow keys go through the search field and the projects. */
+function walk(event: KeyboardEvent): void {
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+  const stops = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('input, li a')];
+  const at = stops.findIndex((one) => one === document.activeElement);
+  stops[(at + (event.key === 'ArrowDown' ? 1 : stops.length - 1)) % stops.length]?.focus();
+  event.preventDefault();
 }

@@ -6,6 +6,7 @@ import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import type { Build } from '../api/types';
 import type { ProjectModel } from '../project/model';
+import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { FilterWords } from './filter-words';
 import { words } from '../words';
@@ -13,7 +14,13 @@ import { words } from '../words';
 /** Milliseconds between two looks at an index that is being built, or that has no issues yet. */
 const POLL_INTERVAL = 2000;
 
-export function RowsNotice({ model }: { readonly model: ProjectModel }) {
+interface RowsNoticeProps {
+  readonly model: ProjectModel;
+  /** Adds a first row. */
+  readonly onAdd: () => void;
+}
+
+export function RowsNotice({ model, onAdd }: RowsNoticeProps) {
   const error = model.refusal.value;
   const counts = model.counting.counts.value;
   const { filter, search } = model.view.value;
@@ -42,28 +49,42 @@ export function RowsNotice({ model }: { readonly model: ProjectModel }) {
           <p>{words.empty.noMatchWhy(counts.total)}</p>
           <FilterWords model={model} />
           <button class="button" type="button" onClick={() => model.change({ filter: null, search: '' })}>
-            {words.empty.showAll}
+            {words.empty.clear}
           </button>
         </div>
       ) : (
-        <NoIssues onLook={() => model.settle()} />
+        <NoIssues model={model} onAdd={onAdd} />
       )}
     </div>
   );
 }
 
 /** New issues of others may not be in the index yet, so it is read again. */
-function NoIssues({ onLook }: { readonly onLook: () => void }) {
+function NoIssues({ model, onAdd }: RowsNoticeProps) {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!document.hidden) onLook();
+      if (!document.hidden) model.settle();
     }, POLL_INTERVAL);
     return () => clearInterval(timer);
   }, []);
   return (
     <div class="refusal">
       <strong>{words.empty.noIssues}</strong>
-      <p>{words.empty.noIssuesWhy}</p>
+      {model.canEdit && (
+        <>
+          <p>{words.empty.noIssuesWhy}</p>
+          <div class="row">
+            <button class="button primary" type="button" onClick={onAdd}>
+              <Icon name="plus" />
+              {words.tools.add}
+            </button>
+            <button class="button" type="button" onClick={() => (model.panels.window.value = 'import')}>
+              <Icon name="upload" />
+              {words.import.open}
+            </button>
+          </div>
+        </>
+      )}
     </div>
   );
 }

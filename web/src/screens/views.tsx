@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { SavedView } from '../api/types';
 import { filterText } from '../cells/filter-text';
 import type { Field } from '../fields/fields';
+import { isOwn } from '../view/saved';
 import { VISIBILITIES, type SavedViews, type Visibility } from '../project/saved-views';
 import { follow } from '../router';
 import { Dialog } from '../ui/dialog';
@@ -10,6 +11,7 @@ import { Icon } from '../ui/icon';
 import type { Icon as IconName } from '../ui/icons';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { Refusal } from '../ui/refusal';
+import { neighbour, useSorting } from '../ui/sorting';
 import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 
@@ -19,6 +21,16 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
   const [menu, setMenu] = useState<{ readonly anchor: HTMLElement; readonly view: SavedView } | null>(null);
   const [outcome, setOutcome] = useState('');
   const { base, changed, missing } = views.opened.value;
+  const move = (view: SavedView, before: string | null) => {
+    void views.move(view, before);
+    const kind = kindOf(views, view);
+    const place = kind.findIndex(({ id }) => id === view.id);
+    setOutcome(words.sorting.moved(view.name, place + 1, kind.length));
+  };
+  const sorted = useSorting<HTMLUListElement>((key, before) => {
+    const view = views.list.peek().find(({ id }) => id === key);
+    if (view) move(view, before);
+  });
   const copy = (view: SavedView) => {
     navigator.clipboard.writeText(new URL(views.linkTo(view), location.href).href).then(
       () => setOutcome(words.views.copied),
@@ -27,16 +39,24 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
   };
   return (
     <nav class="views" aria-label={words.views.title}>
-      <ul>
+      <ul ref={sorted}>
         <li>
           <a href={views.linkTo(null)} onClick={follow} aria-current={base === null && !missing ? 'page' : undefined}>
+            <Icon name="multi_enum" />
             {words.views.all}
           </a>
         </li>
         {views.list.value.map((view) => (
-          <li key={view.id}>
+          <li
+            key={view.id}
+            data-item={view.id}
+            data-kind={isOwn(view) ? 'own' : 'everyone'}
+            {...(!views.mayWrite(view.visibility) && { 'data-fixed': '' })}
+          >
             <a href={views.linkTo(view)} onClick={follow} aria-current={base?.id === view.id ? 'page' : undefined} title={titleOf(view, views.fields)}>
-              <Icon name={ICON_OF[view.visibility]} />
+              <span class="grip">
+                <Icon name={ICON_OF[view.visibility]} />
+              </span>
               <span class="view-name">{view.name}</span>
               <span class="visually-hidden"> {words.views.visibility[view.visibility]}</span>
               {changed && base?.id === view.id && <span class="view-changed"> ({words.views.changed})</span>}
@@ -69,7 +89,7 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
         <Menu
           anchor={menu.anchor}
           label={words.views.actions(menu.view.name)}
-          groups={entriesOf(views, menu.view, () => copy(menu.view))}
+          groups={entriesOf(views, menu.view, () => copy(menu.view), move)}
           onClose={() => setMenu(null)}
         />
       )}
@@ -103,7 +123,19 @@ function titleOf({ name, visibility, query }: SavedView, fields: readonly Field[
   return [name, words.views.visibility[visibility], ...(query.filter ? [filterText(query.filter, fields)] : [])].join(' · ');
 }
 
-function entriesOf(views: SavedViews, view: SavedView, copy: () => void): readonly (readonly MenuEntry[])[] {
+/** The views among which one has its place. */
+function kindOf(views: SavedViews, view: SavedView): readonly SavedView[] {
+  return views.list.peek().filter((one) => isOwn(one) === isOwn(view));
+}
+
+type Move = (view: SavedView, before: string | null) => void;
+
+function entriesOf(views: SavedViews, view: SavedView, copy: () => void, move: Move): readonly (readonly MenuEntry[])[] {
+  const keys = kindOf(views, view).map(({ id }) => id);
+  const moves = ([['moveUp', 'up', -1], ['moveDown', 'down', 1]] as const).map(([text, icon, by]) => {
+    const before = neighbour(keys, view.id, by);
+    return { text: words.views[text], icon, disabled: before === undefined, act: () => move(view, before ?? null) };
+  });
   const link: MenuEntry = { text: words.views.copyLink, icon: 'link', act: copy };
   if (!views.mayWrite(view.visibility)) return [[link]];
   return [
@@ -115,6 +147,7 @@ function entriesOf(views: SavedViews, view: SavedView, copy: () => void): readon
         if (view.visibility !== visibility) void views.patch(view, { visibility });
       },
     })),
+    moves,
     [{ text: words.views.delete, icon: 'trash', act: () => (views.asked.value = { kind: 'delete', view }) }],
   ];
 }

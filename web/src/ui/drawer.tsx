@@ -8,13 +8,21 @@ import { mayClose } from './unsaved';
 
 interface DrawerProps {
   readonly title: string;
+  /** What its head shows in place of the title. */
+  readonly heading?: ComponentChildren;
+  /** Buttons in its head. */
+  readonly tools?: ComponentChildren;
+  /** What stays at its bottom while the rest scrolls. */
+  readonly foot?: ComponentChildren;
+  readonly isWide?: boolean;
   /** It is a form, which is entered at its first field. */
   readonly isForm?: boolean;
+  readonly onKey?: (event: KeyboardEvent) => void;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Drawer({ title, isForm = false, onClose, children }: DrawerProps) {
+export function Drawer({ title, heading, tools, foot, isWide = false, isForm = false, onKey, onClose, children }: DrawerProps) {
   const panel = useRef<HTMLElement>(null);
   const head = useRef<HTMLHeadingElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -29,16 +37,18 @@ export function Drawer({ title, isForm = false, onClose, children }: DrawerProps
   return (
     <aside
       ref={panel}
-      class="drawer"
+      class={isWide ? 'drawer wide' : 'drawer'}
       aria-label={title}
       onKeyDown={(event) => {
         if (event.key === 'Escape') close();
+        else onKey?.(event);
       }}
     >
       <header class="dialog-head">
         <h2 ref={head} tabIndex={-1} aria-live="polite">
-          {title}
+          {heading ?? title}
         </h2>
+        {tools}
         <button class="icon-button" type="button" aria-label={words.shell.close} onClick={close}>
           <Icon name="close" />
         </button>
@@ -46,6 +56,7 @@ export function Drawer({ title, isForm = false, onClose, children }: DrawerProps
       <div class="dialog-body" ref={body}>
         {children}
       </div>
+      {foot && <div class="drawer-foot">{foot}</div>}
     </aside>
   );
 }

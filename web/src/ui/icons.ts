@@ -49,6 +49,7 @@ export const ICONS = {
   link: 'M6.5 9.5l3-3M7 5l1.5-1.5a2.5 2.5 0 0 1 3.5 3.5L10.5 8.5M9 11l-1.5 1.5A2.5 2.5 0 0 1 4 9l1.5-1.5',
   copy: 'M5.5 5.5h7.5v7.5H5.5zM3 10.5V3h7.5',
   pencil: 'M3 13l.7-2.7L10.5 3.5l2 2-6.8 6.8zM9 5l2 2',
+  switch: 'M5 6.5 8 3.5l3 3M5 9.5l3 3 3-3',
   keys: 'M2.5 4h11v8h-11zM5 6.5h.5M8 6.5h.5M11 6.5h.5M5.5 9.5h5',
 } as const;
 export type Icon = keyof typeof ICONS;

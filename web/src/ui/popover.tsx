@@ -3,7 +3,8 @@
  * the focus back.
  */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { CollapseContext, useCollapsed } from './collapse';
 import { enterFirst } from './focus';
 import type { Icon as IconName } from './icons';
 import { Icon } from './icon';
@@ -12,36 +13,48 @@ import { keepBeside } from '../place';
 interface PopoverProps {
   readonly label: string;
   readonly icon: IconName;
+  /** The text in the button and the title of the panel, if they are not the label. */
+  readonly shown?: string;
+  readonly title?: string;
   /** The number of settings in the panel, shown in the button. */
   readonly count?: number;
   /** What they are, in words. */
   readonly hint?: string | undefined;
   /** Whether another part of the page asks for the panel. */
   readonly asked?: boolean;
+  /** It is the menu of a bar, which offers the tools that have no room there. */
+  readonly isMenu?: boolean;
   readonly onClose?: () => void;
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Popover({ label, icon, count = 0, hint, asked = false, onClose, children }: PopoverProps) {
+export function Popover({ label, icon, shown = label, title = label, count = 0, hint, asked = false, isMenu = false, onClose, children }: PopoverProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
+  const text = count ? `${label} ${count}` : label;
+  const bar = useContext(CollapseContext);
+  const collapsed = useCollapsed({ label: text, icon, act: () => panel.current?.showPopover() }, { stays: isMenu });
+  useLayoutEffect(() => {
+    if (bar && isMenu) bar.anchor = button.current;
+  }, [bar, isMenu]);
   useEffect(() => {
     if (asked && !open) panel.current?.showPopover();
   }, [asked]);
   useLayoutEffect(() => {
-    if (!open || !button.current || !panel.current) return;
-    const release = keepBeside(panel.current, button.current);
-    enterFirst(panel.current);
-    return release;
+    if (open && panel.current) enterFirst(panel.current);
   }, [open]);
-  const text = count ? `${label} ${count}` : label;
+  useLayoutEffect(() => {
+    const anchor = collapsed?.anchor ?? button.current;
+    if (!open || !anchor || !panel.current) return;
+    return keepBeside(panel.current, anchor);
+  }, [open, collapsed]);
   return (
     <>
-      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={hint ?? text}>
+      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" hidden={collapsed !== null} popovertarget={id} aria-label={text} title={hint ?? text}>
         <Icon name={icon} />
-        <span class="tool-label">{label}</span>{' '}
+        <span class="tool-label">{shown}</span>{' '}
         {count > 0 && <span class="badge">{count}</span>}
       </button>
       <div
@@ -50,7 +63,7 @@ export function Popover({ label, icon, count = 0, hint, asked = false, onClose, 
         class="popover"
         popover="auto"
         role="dialog"
-        aria-label={label}
+        aria-label={title}
         onToggle={(event) => {
           const opened = event.newState === 'open';
           setOpen(opened);

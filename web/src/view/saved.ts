@@ -99,10 +99,35 @@ export function linkTo(base: SavedView | null, saved: readonly SavedView[]): str
   return addressOf(base ? viewOf(base) : DEFAULT_VIEW, base, saved);
 }
 
-/** Sorted: the default first, then the shared ones, then the user's own, each by name. */
-export function inOrder(saved: readonly SavedView[]): readonly SavedView[] {
-  const ranks = { default: 0, shared: 1, private: 2 };
-  return [...saved].sort((a, b) => ranks[a.visibility] - ranks[b.visibility] || a.name.localeCompare(b.name) || idOf(a) - idOf(b));
+/** The views with one in its present state, in its place among those of its kind: everyone's come first, then one's own. */
+export function withView(saved: readonly SavedView[], view: SavedView): readonly SavedView[] {
+  const others = withoutView(saved, view.id);
+  const kind = others.filter((one) => isOwn(one) === isOwn(view));
+  const placed = inPlaces([...kind.slice(0, view.place), view, ...kind.slice(view.place)]);
+  const rest = others.filter((one) => isOwn(one) !== isOwn(view));
+  return isOwn(view) ? [...rest, ...placed] : [...placed, ...rest];
+}
+
+/** The views without one. */
+export function withoutView(saved: readonly SavedView[], gone: string): readonly SavedView[] {
+  const left = saved.filter(({ id }) => id !== gone);
+  return [...inPlaces(left.filter((one) => !isOwn(one))), ...inPlaces(left.filter(isOwn))];
+}
+
+/** The place of a view if it moves before another of its kind, or behind all of them (null). */
+export function placeBefore(saved: readonly SavedView[], view: SavedView, before: string | null): number {
+  const others = saved.filter((one) => isOwn(one) === isOwn(view) && one.id !== view.id);
+  const at = others.findIndex(({ id }) => id === before);
+  return at < 0 ? others.length : at;
+}
+
+/** Whether only its owner sees it. */
+export function isOwn({ visibility }: SavedView): boolean {
+  return visibility === 'private';
+}
+
+function inPlaces(views: readonly SavedView[]): readonly SavedView[] {
+  return views.map((view, place) => (view.place === place ? view : { ...view, place }));
 }
 
 function defaultOf(saved: readonly SavedView[]): SavedView | undefined {
@@ -123,10 +148,6 @@ function textOf(view: View): string {
 
 function joined(...parts: readonly string[]): string {
   return parts.filter(Boolean).join('&');
-}
-
-function idOf({ id }: SavedView): number {
-  return Number(id.slice(1));
 }
 
 function nearestHeight(height: number): RowHeight {

@@ -187,7 +187,7 @@ def test_a_forgotten_user_appears_nowhere(world: World) -> None:
         *(
             "shared view",
             "private view",
-            "count of private views",
+            "order of private views",
             "comment",
             "job",
             "job request",

@@ -1,8 +1,10 @@
 /** The options of a field, or the states of a project: their order, values and colors. */
+import { useState } from 'preact/hooks';
 import { colorOfPlace } from '../../cells/colors';
 import type { Option } from '../../fields/fields';
 import { COLORS } from '../../fields/palette';
 import { Icon } from '../../ui/icon';
+import { neighbour, useSorting } from '../../ui/sorting';
 import { words } from '../../words';
 
 export interface OptionInput {
@@ -12,6 +14,11 @@ export interface OptionInput {
   readonly color: Option['color'];
 }
 
+interface Item {
+  readonly key: string;
+  readonly option: OptionInput;
+}
+
 interface OptionsEditorProps {
   readonly label: string;
   readonly options: readonly OptionInput[];
@@ -19,16 +26,41 @@ interface OptionsEditorProps {
 }
 
 export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) {
+  const [outcome, setOutcome] = useState('');
+  const [known, setKnown] = useState<readonly string[]>([]);
+  // An option that has no id yet keeps its key when it moves. After a change from elsewhere, the keys begin again.
+  const fits = known.length === options.length && options.every(({ id }, at) => id === undefined || id === known[at]);
+  const keys = fits ? known : options.map(({ id }, at) => id ?? `new ${at}`);
+  const set = (items: readonly Item[]) => {
+    setKnown(items.map(({ key }) => key));
+    onChange(items.map(({ option }) => option));
+  };
+  const items = options.map((option, at) => ({ key: keys[at] ?? '', option }));
   const put = (at: number, change: Partial<OptionInput>) =>
-    onChange(options.map((option, place) => (place === at ? { ...option, ...change } : option)));
-  const swap = (at: number) =>
-    onChange(options.flatMap((option, place) => (place === at - 1 ? [options[at] ?? option, option] : place === at ? [] : [option])));
+    set(items.map((item, place) => (place === at ? { ...item, option: { ...item.option, ...change } } : item)));
+  const move = (key: string, before: string | null) => {
+    const item = items.find((one) => one.key === key);
+    if (!item) return;
+    const others = items.filter((one) => one !== item);
+    const found = others.findIndex((one) => one.key === before);
+    const at = found < 0 ? others.length : found;
+    set([...others.slice(0, at), item, ...others.slice(at)]);
+    setOutcome(words.sorting.moved(item.option.value, at + 1, items.length));
+  };
+  const sorted = useSorting<HTMLOListElement>(move);
+  const step = (key: string, by: -1 | 1) => {
+    const before = neighbour(keys, key, by);
+    if (before !== undefined) move(key, before);
+  };
   return (
     <fieldset class="options-editor">
       <legend>{label}</legend>
-      <ol>
-        {options.map((option, at) => (
-          <li key={option.id ?? `new ${at}`}>
+      <ol ref={sorted}>
+        {items.map(({ key, option }, at) => (
+          <li key={key} data-item={key} data-kind="option">
+            <span class="grip" aria-hidden="true">
+              <Icon name="grip" />
+            </span>
             <span class={`swatch pill-${option.color ?? colorOfPlace(at)}`} aria-hidden="true" />
             <select
               aria-label={words.settings.colorOf(option.value)}
@@ -48,21 +80,33 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
               value={option.value}
               onInput={(event) => put(at, { value: event.currentTarget.value })}
             />
-            <button class="icon-button" type="button" disabled={at === 0} aria-label={words.settings.earlier(option.value)} onClick={() => swap(at)}>
+            <button class="icon-button" type="button" disabled={at === 0} aria-label={words.settings.earlier(option.value)} onClick={() => step(key, -1)}>
               <Icon name="up" />
             </button>
             <button
               class="icon-button"
               type="button"
+              disabled={at === options.length - 1}
+              aria-label={words.settings.later(option.value)}
+              onClick={() => step(key, 1)}
+            >
+              <Icon name="down" />
+            </button>
+            <button
+              class="icon-button"
+              type="button"
               aria-label={words.settings.dropOption(option.value)}
-              onClick={() => onChange(options.filter((_, place) => place !== at))}
+              onClick={() => set(items.filter((_, place) => place !== at))}
             >
               <Icon name="close" />
             </button>
           </li>
         ))}
       </ol>
-      <button class="button" type="button" onClick={() => onChange([...options, { value: '', color: null }])}>
+      <p class="visually-hidden" role="status">
+        {outcome}
+      </p>
+      <button class="button" type="button" onClick={() => set([...items, { key: `added ${crypto.randomUUID()}`, option: { value: '', color: null } }])}>
         <Icon name="plus" />
         {words.settings.option}
       </button>

@@ -4,6 +4,7 @@ import type { ProjectModel } from '../../project/model';
 import { frozen, hidden, moved, shown } from '../../view/columns';
 import type { Column } from '../../view/view';
 import { Icon } from '../../ui/icon';
+import { useSorting } from '../../ui/sorting';
 import { words } from '../../words';
 
 /** From this number of fields on they can be searched. */
@@ -13,6 +14,14 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
   const [wanted, setWanted] = useState('');
   const columns = model.columns.value;
   const set = (next: readonly Column[]) => model.change({ columns: next }, { replace: true });
+  const [outcome, setOutcome] = useState('');
+  const move = (field: string, before: string | null) => {
+    const next = moved(columns, field, before);
+    set(next);
+    const name = model.fields.find(({ id }) => id === field)?.name ?? field;
+    setOutcome(words.sorting.moved(name, next.findIndex((column) => column.field === field) + 1, next.length));
+  };
+  const sorted = useSorting<HTMLUListElement>(move);
   const place = new Map(columns.map(({ field }, at) => [field, at]));
   const fields = [...model.fields]
     .filter(({ name }) => name.toLocaleLowerCase().includes(wanted.trim().toLocaleLowerCase()))
@@ -28,12 +37,15 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
           onInput={(event) => setWanted(event.currentTarget.value)}
         />
       )}
-      <ul class="field-list">
+      <ul class="field-list" ref={sorted}>
         {fields.map(({ id, name, type }) => {
           const at = place.get(id);
           const column = at === undefined ? undefined : columns[at];
           return (
-            <li key={id}>
+            <li key={id} {...(column && !wanted.trim() && { 'data-item': id, 'data-kind': 'shown' })}>
+              <span class="grip" aria-hidden="true">
+                {column && !wanted.trim() && <Icon name="grip" />}
+              </span>
               <label>
                 <input
                   type="checkbox"
@@ -62,7 +74,7 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
                     disabled={at === 0}
                     aria-label={words.toolbar.moveUp(name)}
                     title={words.toolbar.moveUp(name)}
-                    onClick={() => set(moved(columns, id, columns[at - 1]?.field ?? null))}
+                    onClick={() => move(id, columns[at - 1]?.field ?? null)}
                   >
                     <Icon name="up" />
                   </button>
@@ -72,7 +84,7 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
                     disabled={at === columns.length - 1}
                     aria-label={words.toolbar.moveDown(name)}
                     title={words.toolbar.moveDown(name)}
-                    onClick={() => set(moved(columns, id, columns[at + 2]?.field ?? null))}
+                    onClick={() => move(id, columns[at + 2]?.field ?? null)}
                   >
                     <Icon name="down" />
                   </button>
@@ -82,6 +94,9 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
           );
         })}
       </ul>
+      <p class="visually-hidden" role="status">
+        {outcome}
+      </p>
       <button class="button" type="button" onClick={() => model.change({ columns: null })}>
         {words.toolbar.allFields}
       </button>

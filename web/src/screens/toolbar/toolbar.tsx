@@ -1,6 +1,6 @@
 /** The line above the grid, which controls the rows and their look. */
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
@@ -9,6 +9,7 @@ import type { BulkKind, Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
 import { fromFilter, shownIn } from '../../view/filters';
+import { CollapseContext, Collapsing } from '../../ui/collapse';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
 import { words } from '../../words';
@@ -23,42 +24,60 @@ interface ToolbarProps {
   readonly children: ComponentChildren;
 }
 
+/** In a bar narrower than this, in pixels, only the search, undo, redo and the new row stay beside the menu. */
+const NARROW = 720;
+
 export function Toolbar({ model, actions, children }: ToolbarProps) {
+  const bar = useRef<HTMLDivElement>(null);
+  const collapsing = useMemo(() => new Collapsing(), []);
+  useLayoutEffect(() => {
+    const element = bar.current;
+    if (!element) return;
+    const look = () => (collapsing.on.value = element.clientWidth < NARROW);
+    const resizing = new ResizeObserver(look);
+    resizing.observe(element);
+    look();
+    return () => resizing.disconnect();
+  }, [collapsing]);
   const view = model.view.value;
   const hidden = model.fields.length - model.columns.value.length;
+  const filters = shownIn(fromFilter(view.filter, model.fields));
+  const colors = (view.color === null ? 0 : 1) + view.rules.length;
   return (
-    <div class="toolbar" role="toolbar" aria-label={words.toolbar.label}>
-      <Popover label={words.toolbar.fields} icon="fields" count={hidden}>
-        {() => <FieldsPanel model={model} />}
-      </Popover>
-      <Popover
-        label={words.toolbar.filter}
-        icon="filter"
-        count={shownIn(fromFilter(view.filter, model.fields))}
-        hint={view.filter ? filterText(view.filter, model.fields) : undefined}
-        asked={model.panels.filtering.value !== null}
-        onClose={() => (model.panels.filtering.value = null)}
-      >
-        {(close) => <FilterPanel model={model} close={close} />}
-      </Popover>
-      <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
-        {() => <GroupPanel model={model} />}
-      </Popover>
-      <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
-        {() => <SortPanel model={model} />}
-      </Popover>
-      <Popover label={words.toolbar.color} icon="color" count={(view.color === null ? 0 : 1) + view.rules.length}>
-        {() => <ColorPanel model={model} />}
-      </Popover>
-      <Popover label={words.toolbar.height} icon="height">
-        {() => <HeightPanel model={model} />}
-      </Popover>
-      <Search model={model} />
-      <Popover label={words.toolbar.more} icon="more">
-        {(close) => <MorePanel model={model} actions={actions} close={close} />}
-      </Popover>
-      {children}
-    </div>
+    <CollapseContext.Provider value={collapsing}>
+      <div ref={bar} class={`toolbar${collapsing.on.value ? ' is-narrow' : ''}`} role="toolbar" aria-label={words.toolbar.label}>
+        <Popover label={words.toolbar.fields} icon="fields" count={hidden}>
+          {() => <FieldsPanel model={model} />}
+        </Popover>
+        <Popover
+          label={words.toolbar.filter}
+          icon="filter"
+          count={filters}
+          hint={view.filter ? filterText(view.filter, model.fields) : undefined}
+          asked={model.panels.filtering.value !== null}
+          onClose={() => (model.panels.filtering.value = null)}
+        >
+          {(close) => <FilterPanel model={model} close={close} />}
+        </Popover>
+        <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
+          {() => <GroupPanel model={model} />}
+        </Popover>
+        <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
+          {() => <SortPanel model={model} />}
+        </Popover>
+        <Popover label={words.toolbar.color} icon="color" count={colors}>
+          {() => <ColorPanel model={model} />}
+        </Popover>
+        <Popover label={words.toolbar.height} icon="height">
+          {() => <HeightPanel model={model} />}
+        </Popover>
+        <Search model={model} />
+        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + view.groups.length + view.sort.length + colors : 0} isMenu>
+          {(close) => <MorePanel model={model} actions={actions} collapsing={collapsing} close={close} />}
+        </Popover>
+        {children}
+      </div>
+    </CollapseContext.Provider>
   );
 }
 
@@ -94,12 +113,20 @@ function Search({ model }: { readonly model: ProjectModel }) {
 
 const IS_MAC = navigator.userAgent.includes('Mac');
 
-function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
+interface MorePanelProps extends Omit<ToolbarProps, 'children'> {
+  readonly collapsing: Collapsing;
+  readonly close: () => void;
+}
+
+function MorePanel({ model, actions, collapsing, close }: MorePanelProps) {
   const { panels } = model;
   return (
     <ul class="choices">
       <Choice icon="search" label={words.palette.title} onChoose={() => (panels.asked.value = 'palette')} close={close} />
       <Choice icon="search" label={words.find.open} keys={words.find.keys(IS_MAC)} onChoose={() => model.finding.open()} close={close} />
+      {collapsing.tools.map(({ label, icon, disabled, act }) => (
+        <Choice key={label} icon={icon} label={label} disabled={disabled} onChoose={act} close={close} />
+      ))}
       {model.selection.value && (
         <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
       )}
@@ -144,15 +171,17 @@ interface ChoiceProps {
   readonly label: string;
   /** The keys that do the same. */
   readonly keys?: string;
+  readonly disabled?: boolean | undefined;
   readonly onChoose: () => void;
   readonly close: () => void;
 }
 
-function Choice({ icon, label, keys, onChoose, close }: ChoiceProps) {
+function Choice({ icon, label, keys, disabled = false, onChoose, close }: ChoiceProps) {
   return (
     <li>
       <button
         type="button"
+        disabled={disabled}
         onClick={() => {
           close();
           onChoose();

@@ -230,7 +230,7 @@ def comment_activity(at: str, num: int, comment_id: int) -> str:
 
 VIEW_PREFIX = "view-"
 VIEW_REGISTER = "register"
-"""Sort key of the register of a project's views: the last number given out, and how many are shared."""
+"""Sort key of the register of a project's views: the last number given out, and the order of the shared ones."""
 _VIEW_DIGITS = 8
 
 
@@ -260,9 +260,9 @@ def private_view(user_id: str, num: int) -> str:
     return f"private/{user_id}/{num:0{_VIEW_DIGITS}}"
 
 
-def private_views(user_id: str) -> str:
-    """Sort key of the count of a user's own views: `count/ann`."""
-    return f"count/{user_id}"
+def private_order(user_id: str) -> str:
+    """Sort key of the order of a user's own views: `order/ann`."""
+    return f"order/{user_id}"
 
 
 def parse_view(sort_key: str) -> tuple[str | None, int]:

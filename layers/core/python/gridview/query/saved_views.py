@@ -88,6 +88,7 @@ _Rules = Annotated[
         description="The first that matches a row or a cell gives it its color. The filters have 50 conditions together.",
     ),
 ]
+_PLACE = "The place among the views of the project that everyone sees, or among the caller's private ones; 0 is the first."
 _Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
 
 _COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
@@ -123,6 +124,7 @@ class ViewPatch(RequestModel):
     color_by: FieldId | None = omissible(description=_COLOR)
     rules: _Rules = omissible()
     row_height: _Height = omissible()
+    place: int = omissible(ge=0, description=_PLACE)
 
 
 # From a request
@@ -171,7 +173,10 @@ def _parsed(
             for rule, one in zip(rules, request.rules, strict=True)
         ]
     return ViewChange(
-        request.name if "name" in given else None, request.visibility if "visibility" in given else None, look
+        request.name if "name" in given else None,
+        request.visibility if "visibility" in given else None,
+        look,
+        request.place if isinstance(request, ViewPatch) and "place" in given else None,
     )
 
 

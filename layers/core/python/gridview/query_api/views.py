@@ -49,7 +49,9 @@ def get_view(request: QueryRequest) -> Response:
     own, num = request.container, ids.view_number(request.path["view"])
 
     def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        view = epoch.beside(own.table, lambda: views.get_view(own.table, catalog, request.actor, num))
-        return saved_views.view_json(catalog, view)
+        to_json = partial(saved_views.view_json, catalog)
+        return epoch.beside(
+            own.table, lambda: views.placed_view(own.table, catalog, request.actor, num, to_json)
+        )
 
     return versioned(own.catalogs.using(own.table, request.actor.tenant, request.path["project"], found))

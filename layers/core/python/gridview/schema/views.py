@@ -105,9 +105,10 @@ class ViewChange(NamedTuple):
     name: str | None
     visibility: Visibility | None
     look: Look
+    place: int | None = None
 
     def applied_to(self, view: View, user: str) -> View:
-        """Return the view with the change, in the same version."""
+        """Return the view with the change, in the same version. Its place is in the register, not in the view."""
         changed = replace(view, look={**view.look, **self.look})
         if self.name is not None:
             changed = replace(changed, name=self.name)
@@ -118,12 +119,13 @@ class ViewChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ViewRegister:
-    """The register of a project's views: the last number given out, how many are shared, the number of the
-    default (0: none).
+    """The register of a project's views.
+
+    It has the last number given out, the numbers of the shared views in their order, and that of the default (0: none).
     """
 
     last: int = 0
-    shared: int = 0
+    order: tuple[int, ...] = ()
     default: int = 0
     revision: int = 0
 
@@ -133,7 +135,7 @@ class ViewRegister:
             keys.PK: keys.views(tenant, project),
             keys.SK: keys.VIEW_REGISTER,
             "last": self.last,
-            "shared": self.shared,
+            "order": list(self.order),
             "default": self.default,
             "revision": self.revision,
         }
@@ -141,14 +143,16 @@ class ViewRegister:
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
         """Return the register that a stored item holds; of a project without views there is none."""
-        return cls() if item is None else cls(**{name: item[name] for name in cls.__slots__})
+        if item is None:
+            return cls()
+        return cls(item["last"], tuple(item["order"]), item["default"], item["revision"])
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateCount:
-    """The number of a user's private views in a project."""
+class PrivateOrder:
+    """The numbers of a user's private views in a project, in their order."""
 
-    count: int = 0
+    order: tuple[int, ...] = ()
     revision: int = 0
     user: str = field(default="", kw_only=True)
 
@@ -156,12 +160,12 @@ class PrivateCount:
         """Return the stored item."""
         return {
             keys.PK: keys.views(tenant, project),
-            keys.SK: keys.private_views(self.user),
-            "count": self.count,
+            keys.SK: keys.private_order(self.user),
+            "order": list(self.order),
             "revision": self.revision,
         }
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None, user: str) -> Self:
-        """Return the count that a stored item holds; of a user without own views there is none."""
-        return cls(user=user) if item is None else cls(item["count"], item["revision"], user=user)
+        """Return the order that a stored item holds; of a user without own views there is none."""
+        return cls(user=user) if item is None else cls(tuple(item["order"]), item["revision"], user=user)

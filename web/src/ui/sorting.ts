@@ -1,0 +1,158 @@
+/**
+ * Sorts the items of a list: by dragging them, and by Alt + arrow up and down. On a touch screen, only the handle of an
+ * item (`.grip`) drags it.
+ *
+ * An item is an `li` with its key in `data-item` and with a `data-kind`: it moves among the items of its kind. One with
+ * `data-fixed` stays, but others move around it.
+ */
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** Moves an item before another, or to the end of its kind (null). */
+export type Move = (key: string, before: string | null) => void;
+
+/** Pixels that the mouse moves before a press becomes a drag. */
+const SLACK = 5;
+const CONTROLS = 'button, input, select, textarea, [contenteditable]';
+
+/** The key before which an item is, if it moves by one place; undefined if there is none. */
+export function neighbour(keys: readonly string[], key: string, by: -1 | 1): string | null | undefined {
+  const at = keys.indexOf(key);
+  if (at < 0 || at + by < 0 || at + by >= keys.length) return undefined;
+  return (by < 0 ? keys[at - 1] : keys[at + 2]) ?? null;
+}
+
+export function useSorting<List extends HTMLElement>(move: Move): RefObject<List | null> {
+  const list = useRef<List>(null);
+  const latest = useRef(move);
+  latest.current = move;
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const press = (event: PointerEvent) => begin(event, element, latest);
+    const key = (event: KeyboardEvent) => step(event, element, latest);
+    // The browser would drag the address of a link.
+    const stay = (event: DragEvent) => {
+      if (itemAt(event.target, element)) event.preventDefault();
+    };
+    element.addEventListener('pointerdown', press);
+    element.addEventListener('keydown', key);
+    element.addEventListener('dragstart', stay);
+    return () => {
+      element.removeEventListener('pointerdown', press);
+      element.removeEventListener('keydown', key);
+      element.removeEventListener('dragstart', stay);
+    };
+  }, []);
+  return list;
+}
+
+function begin(event: PointerEvent, list: HTMLElement, move: { readonly current: Move }): void {
+  const { target } = event;
+  const item = itemAt(target, list);
+  if (event.button !== 0 || !item || item.dataset['fixed'] !== undefined || !(target instanceof Element)) return;
+  const grip = target.closest('.grip');
+  if (!grip && (event.pointerType !== 'mouse' || target.closest(CONTROLS))) return;
+  let dragging = false;
+  let drop: Drop | null = null;
+  const release = new AbortController();
+  const { signal } = release;
+  const show = (next: Drop | null) => {
+    if (drop) delete drop.item.dataset['drop'];
+    drop = next;
+    if (next) {
+      next.item.dataset['drop'] = next.after ? 'after' : 'before';
+      next.item.scrollIntoView({ block: 'nearest' });
+    }
+  };
+  const end = () => {
+    show(null);
+    item.classList.remove('is-dragged');
+    release.abort();
+  };
+  const moved = (now: PointerEvent) => {
+    if (now.pointerId !== event.pointerId) return;
+    if (!dragging && Math.abs(now.clientY - event.clientY) < SLACK) return;
+    dragging = true;
+    item.classList.add('is-dragged');
+    show(dropAt(itemsOf(list, item), item, now.clientY));
+  };
+  const up = (now: PointerEvent) => {
+    if (now.pointerId !== event.pointerId) return;
+    const at = drop;
+    end();
+    if (!dragging) return;
+    // The press was no click on what is under the mouse.
+    const swallow = (click: Event) => {
+      click.preventDefault();
+      click.stopPropagation();
+    };
+    window.addEventListener('click', swallow, { capture: true, once: true });
+    setTimeout(() => window.removeEventListener('click', swallow, { capture: true }));
+    if (at) move.current(keyOf(item), beforeOf(itemsOf(list, item), at));
+  };
+  const key = (now: KeyboardEvent) => {
+    if (now.key !== 'Escape' || !dragging) return;
+    now.preventDefault();
+    now.stopPropagation();
+    end();
+  };
+  window.addEventListener('pointermove', moved, { signal });
+  window.addEventListener('pointerup', up, { signal });
+  window.addEventListener('pointercancel', end, { signal });
+  window.addEventListener('keydown', key, { signal, capture: true });
+}
+
+function step(event: KeyboardEvent, list: HTMLElement, move: { readonly current: Move }): void {
+  if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
+  const item = itemAt(event.target, list);
+  // A select opens by these keys.
+  if (!item || item.dataset['fixed'] !== undefined || event.target instanceof HTMLSelectElement) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const before = neighbour(itemsOf(list, item).map(keyOf), keyOf(item), event.key === 'ArrowUp' ? -1 : 1);
+  if (before === undefined) return;
+  const focus = document.activeElement;
+  move.current(keyOf(item), before);
+  // An element that is moved in the page loses the focus.
+  requestAnimationFrame(() => {
+    if (focus instanceof HTMLElement && focus.isConnected) focus.focus();
+  });
+}
+
+interface Drop {
+  readonly item: HTMLElement;
+  readonly after: boolean;
+}
+
+/** The place nearest to a height, unless the item is there already. */
+function dropAt(items: readonly HTMLElement[], item: HTMLElement, y: number): Drop | null {
+  const under = items.findIndex((one) => y < one.getBoundingClientRect().bottom);
+  const found = items[under < 0 ? items.length - 1 : under];
+  if (!found || found === item) return null;
+  const { top, height } = found.getBoundingClientRect();
+  const after = y > top + height / 2;
+  const at = items.indexOf(item);
+  if (items[items.indexOf(found) + (after ? 1 : -1)] === item) return null;
+  return items.length > 1 && at >= 0 ? { item: found, after } : null;
+}
+
+function beforeOf(items: readonly HTMLElement[], { item, after }: Drop): string | null {
+  const next = after ? items[items.indexOf(item) + 1] : item;
+  return next ? keyOf(next) : null;
+}
+
+/** The item of this list, not of one inside it, in which an event happened. */
+function itemAt(target: EventTarget | null, list: HTMLElement): HTMLElement | null {
+  const item = target instanceof Element ? target.closest<HTMLElement>('li[data-item]') : null;
+  return item?.parentElement === list ? item : null;
+}
+
+function itemsOf(list: HTMLElement, { dataset }: HTMLElement): readonly HTMLElement[] {
+  return [...list.children].filter((one): one is HTMLElement => one instanceof HTMLElement && one.dataset['item'] !== undefined && one.dataset['kind'] === dataset['kind']);
+}
+
+function keyOf({ dataset }: HTMLElement): string {
+  return dataset['item'] ?? '';
+}
