@@ -51,8 +51,8 @@ export function layoutOfGroups(levels: Levels, fields: readonly string[], closed
 }
 
 /**
- * The values that an issue needs to be in a group, by the fields of the groups; null if none are certain: for
- * ranges, periods of instants, and fields that nobody writes. A period of dates gives its first day.
+ * The values that an issue needs to be in a group. Null if none are certain: for ranges, periods of instants, and fields
+ * that nobody writes. A period of dates gives its first day.
  */
 export function valuesIn({ values }: Pick<Group, 'values'>, keys: readonly GroupKey[], fields: readonly Field[]): readonly FieldValue[] | null {
   const found: FieldValue[] = [];

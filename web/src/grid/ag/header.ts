@@ -1,6 +1,6 @@
 /**
- * The head of a column: type icon, full name, a mark if it is frozen, the sort arrow with its rank, and the button of the
- * column menu. A click selects the column; the arrow sorts.
+ * The head of a column: type icon, full name, a mark if it is frozen, the sort arrow, and the button of the menu. A click
+ * selects the column; the arrow sorts.
  */
 import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { words } from '../../words';
