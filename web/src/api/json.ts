@@ -13,9 +13,13 @@ export function exactOf(digits: string): Exact {
   return isSafeNumber(digits) ? Number(digits) : new LosslessNumber(digits);
 }
 
-/** `indent`: spaces of each level, on lines of their own; by default all is one line. */
-export function formatJson(value: unknown, indent?: number): string {
-  return stringify(value, undefined, indent) ?? 'null';
+export function formatJson(value: unknown): string {
+  return stringify(value) ?? 'null';
+}
+
+/** JSON for people, on several lines. */
+export function formatJsonLines(value: unknown): string {
+  return stringify(value, undefined, 2) ?? 'null';
 }
 
 export function isExact(value: unknown): value is Exact {

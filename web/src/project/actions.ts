@@ -1,6 +1,6 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
-import { formatJson } from '../api/json';
+import { formatJsonLines } from '../api/json';
 import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
@@ -485,7 +485,7 @@ export type CopyForm = 'text' | 'json' | 'markdown';
 /** Rows as a text, by the name of its form. */
 const FORMS: Readonly<Record<CopyForm, (fields: readonly Field[], rows: readonly Row[]) => string>> = {
   text: (fields, rows) => toTsv(shownCells(fields, rows)),
-  json: (fields, rows) => formatJson(rows.map((row) => Object.fromEntries(fields.map(({ id, name }) => [name, valueOf(row, id)]))), 2),
+  json: (fields, rows) => formatJsonLines(rows.map((row) => Object.fromEntries(fields.map(({ id, name }) => [name, valueOf(row, id)])))),
   markdown: (fields, rows) => toMarkdown(fields.map(({ name }) => name), shownCells(fields, rows)),
 };
 
