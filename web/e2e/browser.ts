@@ -30,7 +30,7 @@ export class Visit {
   ) {}
 
   static async begin(browser: Browser, origin: string, cookies: readonly Cookie[], look: Look = {}): Promise<Visit> {
-    const { width = 1280, height = 800, scheme = 'light' } = look;
+    const { width = 1366, height = 800, scheme = 'light' } = look;
     const context = await browser.newContext({
       baseURL: origin,
       viewport: { width, height },

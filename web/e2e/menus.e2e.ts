@@ -236,9 +236,10 @@ describe('the head of a group', () => {
     const closed = project.grid.getByRole('button', { name: 'State: open, 5 issues' }).nth(1);
     await closed.click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'New row in this group' }).click();
+    await page.locator('.editor:focus').fill('Added');
+    await page.keyboard.press('Enter');
     await expect.poll(() => countOf(api, id, { field: 'kind', op: 'eq', value: 'bolt' })).toBe(6);
-    expect(await valuesOf(api, id, 11)).toMatchObject({ kind: 'bolt', state: 'open' });
-    await page.keyboard.press('Escape');
+    expect(await valuesOf(api, id, 11)).toMatchObject({ name: 'Added', kind: 'bolt', state: 'open' });
 
     await project.grid.getByRole('button', { name: /^Kind: beam/ }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Filter by this group' }).click();

@@ -84,28 +84,32 @@ describe('a mouse or a pen', () => {
     await (await page.cell(5, 'Weight')).click({ modifiers: ['ControlOrMeta'] });
     await expect.poll(() => selected(page)).toEqual(['5']);
 
+    await (await page.cell(1, 'Weight')).click();
+    await keyboard.type('5');
+    await keyboard.press('Enter');
     const [from, to] = [await middleOf(await page.cell(0, 'Weight')), await middleOf(await page.cell(1, 'Weight'))];
     await mouse.move(from.x, from.y);
     await mouse.down();
     await mouse.move(to.x, to.y, { steps: 3 });
     await mouse.up();
-    await expect.poll(() => selected(page)).toEqual(['0', '1']);
+    await expect.poll(() => selected(page)).toEqual(['0', '5']);
 
+    // The step from the first to the second goes on.
     const [handle, target] = [await handleOf(await page.cell(1, 'Weight')), await middleOf(await page.cell(5, 'Weight'))];
     await mouse.move(handle.x, handle.y);
     await mouse.down();
     await mouse.move(target.x, target.y, { steps: 3 });
     await expect.poll(() => page.grid.locator('.is-filling').count()).toBe(4);
     await mouse.up();
-    await expect.poll(() => selected(page)).toEqual(['0', '1', '0', '1', '0', '1']);
-    await expect.poll(() => weights(api, id, 7)).toEqual(['0', '1', '0', '1', '0', '1', '6']);
+    await expect.poll(() => selected(page)).toEqual(['0', '5', '10', '15', '20', '25']);
+    await expect.poll(() => weights(api, id, 7)).toEqual(['0', '5', '10', '15', '20', '25', '6']);
 
     // Shift takes the value of an open editor, and extends from its cell.
     await (await page.cell(6, 'Weight')).click();
     await keyboard.type('77');
     await (await page.cell(7, 'Weight')).click({ modifiers: ['Shift'] });
     await expect.poll(() => selected(page)).toEqual(['77', '7']);
-    await expect.poll(() => weights(api, id, 7)).toEqual(['0', '1', '0', '1', '0', '1', '77']);
+    await expect.poll(() => weights(api, id, 7)).toEqual(['0', '5', '10', '15', '20', '25', '77']);
 
     // A pen works like a mouse.
     const session = await visited.context.newCDPSession(page.page);

@@ -68,6 +68,7 @@ export class ProjectPage {
 
   /** Open the panel of a button of the toolbar. In a narrow window, the menu “More” has the buttons without room. */
   async open(name: string): Promise<Locator> {
+    await this.tool('More').waitFor();
     if (await this.tool(name).isVisible()) await this.tool(name).click();
     else {
       await this.tool('More').click();

@@ -55,12 +55,14 @@ function boxOf(anchor: Element, at: Point | null): Pick<DOMRect, 'left' | 'top' 
  * stop.
  */
 export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity, at = null }: BesideOptions = {}): () => void {
+  let box = boxOf(anchor, at);
   const place = () => {
-    if (!anchor.isConnected) return;
+    // The anchor may be drawn again, as the head of a column; then the panel stays beside its last place.
+    if (anchor.isConnected) box = boxOf(anchor, at);
     // The height of its whole content, which may be more than it shows.
     const height = Math.min(panel.scrollHeight + panel.offsetHeight - panel.clientHeight, tallest);
     const extent = { width: document.documentElement.clientWidth, height: window.innerHeight };
-    const { left, top, maxHeight } = placeOf(boxOf(anchor, at), { width: panel.offsetWidth, height }, extent);
+    const { left, top, maxHeight } = placeOf(box, { width: panel.offsetWidth, height }, extent);
     panel.style.left = `${left}px`;
     panel.style.top = `${top}px`;
     panel.style.maxHeight = `${Math.min(maxHeight, tallest)}px`;

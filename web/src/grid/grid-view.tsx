@@ -36,19 +36,29 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   const grid = useRef<Grid | null>(null);
   const [menu, setMenu] = useState<OpenContext | null>(null);
   const [summary, setSummary] = useState<OpenFooter | null>(null);
+  // The column whose head had the focus before the menu.
+  const head = useRef('');
+  const openContext = (opened: OpenContext) => {
+    const isFromHead = opened.context.kind === 'head' && opened.anchor.contains(document.activeElement);
+    head.current = isFromHead ? opened.context.field : '';
+    setMenu(opened);
+  };
   useEffect(() => {
     const element = host.current;
     const ready = (mounted: Grid) => {
       grid.current = mounted;
       onReady(mounted);
     };
-    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext: setMenu, openFooter: setSummary }) : undefined;
+    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext, openFooter: setSummary }) : undefined;
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
     // The element that had the focus before the menu may have been drawn again.
+    if (isOpen || document.activeElement !== document.body) return;
     const focus = model.selection.peek()?.anchor;
-    if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
+    const button = grid.current?.headOf(head.current)?.querySelector<HTMLElement>('.head-menu');
+    if (button) button.focus();
+    else if (focus) grid.current?.focus(focus);
   }, [isOpen]);
   return (
     <>

@@ -231,7 +231,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const focus = model.selection.peek()?.anchor;
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
-  const add: MenuSources['onAdd'] = (values) => {
+  const add: MenuSources['onAdd'] = (values = []) => {
     const row = actions.draft(values);
     const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
     const columns = model.columns.peek();
@@ -262,7 +262,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
-        <EditTools model={model} actions={actions} onAdd={add} onHelp={() => (panels.asked.value = 'help')} />
+        <EditTools model={model} actions={actions} onAdd={() => add()} onHelp={() => (panels.asked.value = 'help')} />
       </Toolbar>
       <ViewNotice views={views} />
       <Redefined model={model} onReload={onRedefined} />
@@ -271,7 +271,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
           {model.finding.isOpen.value && <FindBar model={model} onClose={backToGrid} />}
           <div class="grid-frame">
             <GridPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
-            <RowsNotice model={model} onAdd={() => add([])} />
+            <RowsNotice model={model} onAdd={() => add()} />
           </div>
           <CheckedBar model={model} actions={actions} />
         </div>
@@ -286,7 +286,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
       {asked === 'help' && <Help onClose={unask} />}
       {asked === 'palette' && (
         <Palette
-          commands={commandsOf(model, actions, projects, { add, help: () => (panels.asked.value = 'help'), goTo })}
+          commands={commandsOf(model, actions, projects, { add: () => add(), help: () => (panels.asked.value = 'help'), goTo })}
           openIssue={(num) => (panels.drawer.value = { kind: 'issue', num })}
           onClose={unask}
         />
