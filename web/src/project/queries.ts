@@ -79,11 +79,11 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
 export async function fetchFigures(api: Api, project: string, field: string, filter: Filter | null, signal: AbortSignal): Promise<Figures | null> {
   const { body } = await api.call('POST', '/v1/projects/{project}/summary', {
     path: { project },
-    body: { fields: [{ field, functions: ['count', 'sum', 'avg', 'min', 'max'] }], filter },
+    body: { fields: [{ field, functions: ['sum', 'avg', 'min', 'max'] }], filter },
     signal,
   });
-  const { count, sum, avg, min, max } = body.summaries[0] ?? {};
-  return isExact(sum) && isExact(avg) && isExact(min) && isExact(max) ? { count: Number(count), sum, avg, min, max } : null;
+  const { sum, avg, min, max } = body.summaries[0] ?? {};
+  return isExact(sum) && isExact(avg) && isExact(min) && isExact(max) ? { sum, avg, min, max } : null;
 }
 
 export interface RowNumber {

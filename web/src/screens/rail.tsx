@@ -8,6 +8,7 @@ import type { Api } from '../api/client';
 import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow, go } from '../router';
 import { Icon } from '../ui/icon';
+import { keep, kept } from '../ui/kept';
 import { Popover } from '../ui/popover';
 import { words } from '../words';
 import { CreateProject } from './create-project';
@@ -16,11 +17,11 @@ const KEY = 'gridview.rail';
 /** In a window narrower than this, the rail begins collapsed, to leave room for the grid. */
 const NARROW = '(max-width: 760px)';
 
-export const railOpen = signal(window.localStorage.getItem(KEY) !== 'closed' && !window.matchMedia(NARROW).matches);
+export const railOpen = signal(kept(KEY) !== 'closed' && !window.matchMedia(NARROW).matches);
 
 export function toggleRail(): void {
   railOpen.value = !railOpen.value;
-  if (!window.matchMedia(NARROW).matches) window.localStorage.setItem(KEY, railOpen.value ? 'open' : 'closed');
+  if (!window.matchMedia(NARROW).matches) keep(KEY, railOpen.value ? 'open' : 'closed');
 }
 
 interface RailProps {

@@ -3,7 +3,6 @@ import type { Exact } from '../api/json';
 import { aligned, exactFrom } from '../fields/decimal';
 
 export interface Figures {
-  readonly count: number;
   readonly sum: Exact;
   readonly avg: Exact;
   readonly min: Exact;
@@ -20,7 +19,6 @@ export function figuresOf(values: readonly Exact[]): Figures | null {
   if (first === undefined) return null;
   const sum = digits.reduce((all, one) => all + one, 0n);
   return {
-    count: values.length,
     sum: exactFrom({ digits: sum, exponent }),
     avg: exactFrom({ digits: (sum * 10n ** BigInt(MORE_DIGITS)) / BigInt(values.length), exponent: exponent - MORE_DIGITS }),
     min: exactFrom({ digits: digits.reduce((min, one) => (one < min ? one : min), first), exponent }),

@@ -3,6 +3,7 @@
  * before the page is painted. All colors follow (`styles/tokens.css`); forced colors take precedence.
  */
 import { signal } from '@preact/signals';
+import { keep } from './kept';
 
 /** As in `public/theme.js`. */
 const KEY = 'gridview.theme';
@@ -18,8 +19,7 @@ export const theme = signal<Theme>(themeOf(document.documentElement.dataset['the
 
 export function chooseTheme(next: Theme): void {
   show(next);
-  if (next === 'system') window.localStorage.removeItem(KEY);
-  else window.localStorage.setItem(KEY, next);
+  keep(KEY, next === 'system' ? null : next);
 }
 
 function show(next: Theme): void {

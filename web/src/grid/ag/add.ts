@@ -3,14 +3,12 @@ import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { icon } from '../../ui/icons';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
+import { buttonOf } from './button';
 
 export class AddHead implements IHeaderComp {
-  private readonly element = document.createElement('button');
+  private readonly element = buttonOf('head-add');
 
   init({ owner }: IHeaderParams & { readonly owner: GridOwner }): void {
-    this.element.type = 'button';
-    this.element.className = 'head-add';
-    this.element.tabIndex = -1;
     this.element.setAttribute('aria-label', words.header.add);
     this.element.title = words.header.add;
     this.element.append(icon('plus'));

@@ -6,6 +6,7 @@ import type { ICellRendererComp, ICellRendererParams, IHeaderComp, IHeaderParams
 import { icon } from '../../ui/icons';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
+import { buttonOf } from './button';
 
 /** Rows that scroll into view copy it: that costs less than to build it. */
 const TEMPLATE = templateOf();
@@ -80,10 +81,7 @@ function templateOf(): HTMLElement {
   element.className = 'gutter';
   const number = document.createElement('span');
   number.className = 'gutter-number';
-  const open = document.createElement('button');
-  open.type = 'button';
-  open.className = 'gutter-open';
-  open.tabIndex = -1;
+  const open = buttonOf('gutter-open');
   open.append(icon('expand'));
   element.append(number, boxOf('gutter-box'), open);
   return element;

@@ -6,6 +6,7 @@ import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { words } from '../../words';
 import type { GridColumn, GridOwner } from '../grid';
 import { icon } from '../../ui/icons';
+import { buttonOf } from './button';
 
 export interface HeaderParams {
   readonly column: GridColumn;
@@ -64,14 +65,6 @@ export class ColumnHeader implements IHeaderComp {
     this.arrow.title = label;
     this.arrow.replaceChildren(icon(sort?.direction === 'desc' ? 'down' : 'up'), ...(sort && sort.rank !== null ? [String(sort.rank)] : []));
   }
-}
-
-function buttonOf(name: string): HTMLButtonElement {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = name;
-  button.tabIndex = -1;
-  return button;
 }
 
 function pin(frozen: 'yes' | 'no-room'): HTMLElement {
