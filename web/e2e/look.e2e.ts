@@ -197,7 +197,7 @@ describe('the order of groups', () => {
     await expect.poll(order).toBe('beam bolt plate');
     const panel = await project.open('Group');
     const by = panel.getByLabel('Sort groups by');
-    expect(await by.locator('option').allInnerTexts()).toEqual(['Their fields', 'Number of issues', 'Sum of Weight']);
+    await expect.poll(() => by.locator('option').allInnerTexts()).toEqual(['Their fields', 'Number of issues', 'Sum of Weight']);
     await by.selectOption('Number of issues');
     await expect.poll(order).toBe('bolt plate beam');
     expect(project.view.get('grouporder')).toBe('-count');
