@@ -29,6 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "support",
         "encoding",
         "dynamodb",
+        "formulas",
         "schema",
         "derive",
         "chains",

@@ -10,6 +10,7 @@ from devtools.local import gateway
 from gridview.api import work_shares
 from gridview.commands import answers, batch, idempotency, issues, pages, reads, requests, undo, write_rate
 from gridview.encoding import consistency, sort_strings, values
+from gridview.formulas import definition, lexer, numbers, parser, parts
 from gridview.live import (
     change_requests,
     changes,
@@ -131,6 +132,15 @@ LIMITS = {
     ),
     "characters of an option or state": f"{options.MAX_VALUE_LENGTH}",
     "days of history": "3,650",
+    "characters of the text of a formula": f"{lexer.MAX_FORMULA_LENGTH:,}",
+    "fields, values, operators and functions of a formula (SQRT and POWER count as five)": f"{parser.MAX_NODES}",
+    "levels of a formula": f"{parser.MAX_NESTING}",
+    "formulas on formulas": f"depth {definition.MAX_FORMULA_DEPTH}",
+    "parts of a formula, with those of the formulas that it reads": f"{definition.MAX_EXPANDED}",
+    "parts of all formulas of a project, with those that they read": f"{definition.MAX_EXPANDED_OF_PROJECT:,}",
+    "characters of a text within a formula": f"{parts.MAX_TEXT:,}",
+    "characters that functions and comparisons of one formula read for an issue": f"{parts.MAX_CHARACTERS_READ:,}",
+    "whole exponent of POWER, in either direction": f"{numbers.MAX_EXPONENT:,}",
     "issues of a project": f"{issues.MAX_ISSUES:,}",
     "issue numbers of a project": f"{ids.MAX_ISSUE_NUMBER:,}",
     "an issue": kilobytes(documents.MAX_DOCUMENT_BYTES),

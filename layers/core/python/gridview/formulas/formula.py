@@ -1,0 +1,83 @@
+"""A defined formula: its typed tree with the versions that it was saved under, and its stored form. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+from gridview.formulas import functions
+from gridview.formulas.functions import result_of
+from gridview.formulas.tree import (
+    ChosenOption,
+    Expression,
+    UnknownForm,
+    ValueType,
+    leaf_from_stored,
+    to_stored,
+)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as it was saved.
+
+    - `type`: the type of its field. The tree has this type, or that of a date where this is a datetime.
+    - `functions`, `unicode`: the versions of the functions and of Unicode under which it is evaluated.
+    """
+
+    tree: Expression
+    type: ValueType
+    functions: int
+    unicode: str
+
+    @cached_property
+    def uses(self) -> frozenset[str]:
+        """The internal keys of the fields that it reads itself."""
+        return frozenset(one.value for one in self.tree.walk() if one.reads)
+
+    @cached_property
+    def options(self) -> frozenset[ChosenOption]:
+        """The options that it names."""
+        return frozenset(one.value for one in self.tree.walk() if isinstance(one.value, ChosenOption))
+
+    @cached_property
+    def nodes(self) -> int:
+        """Its own nodes, without those of formulas that it reads."""
+        return sum(nodes_of(one.kind) for one in self.tree.walk())
+
+    def to_item(self) -> dict[str, Any]:
+        """Encode as the map stored in the definition of a field."""
+        return {
+            "type": str(self.type),
+            "functions": self.functions,
+            "unicode": self.unicode,
+            "tree": to_stored(self.tree),
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the map stored in the definition of a field. UnknownForm if a later release wrote it."""
+        if int(item["functions"]) > functions.VERSION:
+            raise UnknownForm("the formula uses functions of a later release")
+        return cls(
+            from_stored(item["tree"]), ValueType(item["type"]), int(item["functions"]), item["unicode"]
+        )
+
+
+def from_stored(stored: Sequence[Any]) -> Expression:
+    """Return the tree of a stored form. UnknownForm."""
+    leaf = leaf_from_stored(stored)
+    if leaf is not None:
+        return leaf
+    kind, *inner = stored
+    parts = tuple(map(from_stored, inner))
+    try:
+        return Expression(kind, result_of(kind, parts), None, parts)
+    except KeyError:
+        raise UnknownForm("the formula uses functions of a later release") from None
+
+
+def nodes_of(kind: str) -> int:
+    """Return how many nodes a part of a kind counts as, without the parts within it."""
+    known = functions.FUNCTIONS.get(kind)
+    return 1 if known is None else known.nodes
