@@ -225,7 +225,7 @@ class _Check:
         for place, one in enumerate(syntax.parts):
             part = self.part(one)
             if place == 0:
-                function = form_of(syntax.kind, part.type)
+                function = form_of(syntax.kind, part.type, len(syntax.parts))
             takes = function.taken(place)
             if isinstance(takes, Word):
                 part = self._word(function, takes, one, parts)

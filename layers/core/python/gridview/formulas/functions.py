@@ -219,7 +219,7 @@ _TABLE = (
 
 _DATE_OF_TEXT = Function("DATE", "text", "the date that the text is", (_TEXT,), _date, 1)
 _DATE_OF_DATETIME = Function("DATE", "datetime, [offset]", "its date", (_DATETIME, Word.OFFSET), _date, 1)
-_DATE_OF: Mapping[ValueType | None, Function] = {
+_DATE_OF: Mapping[ValueType, Function] = {
     ValueType.TEXT: _DATE_OF_TEXT,
     ValueType.NONE: _DATE_OF_TEXT,
     ValueType.DATE: _DATE_OF_DATETIME,
@@ -231,9 +231,9 @@ FUNCTIONS: Mapping[str, Function] = {one.name: one for one in _TABLE}
 """The functions by name, in the order of the documentation."""
 
 
-def form_of(name: str, first: ValueType | None) -> Function:
-    """Return the function for a first part of a type (None: no part). KeyError if there is none of the name."""
-    if name == "DATE":
+def form_of(name: str, first: ValueType, count: int) -> Function:
+    """Return the function of a name for so many parts, the first of a type. KeyError if there is none."""
+    if name == "DATE" and (first is not ValueType.NONE or count == 1):
         return _DATE_OF.get(first, FUNCTIONS[name])
     return FUNCTIONS[name]
 

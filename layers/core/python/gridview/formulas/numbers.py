@@ -66,10 +66,8 @@ def _exact(rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
 
 
 _EXACT = _exact()
-_GUARDED = decimal.Context(
-    prec=NUMBER_DIGITS + 12, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.InvalidOperation]
-)
-"""For results that are computed digit by digit: rounded a second time, they are rounded right."""
+_GUARDED = decimal.Context(prec=NUMBER_DIGITS + 20, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+"""For powers: their errors, which grow with the exponent, stay beyond the digits of fields."""
 
 _ZERO, _ONE = Decimal(0), Decimal(1)
 
@@ -104,7 +102,19 @@ def power(number: Number, exponent: Number) -> Decimal:
         return _ONE if number > 0 or whole % 2 == 0 else -_ONE
     if abs(whole) > MAX_EXPONENT:
         raise NoValue(Unavailable.OUT_OF_RANGE)
-    return FIELD.plus(_GUARDED.power(number, whole))
+    return FIELD.plus(_raised(number, whole))
+
+
+def _raised(number: Number, exponent: int) -> Decimal:
+    """Return a power with more digits than fields have. `Context.power` rounds bases near 1 to 1."""
+    left, square, found = abs(exponent), number, _ONE
+    while left:
+        if left & 1:
+            found = _GUARDED.multiply(found, square)
+        left >>= 1
+        if left:
+            square = _GUARDED.multiply(square, square)
+    return found if exponent >= 0 else _GUARDED.divide(_ONE, found)
 
 
 def root(number: Number) -> Decimal:
