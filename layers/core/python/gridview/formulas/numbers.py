@@ -1,6 +1,7 @@
 """Arithmetic of formulas: decimals of 38 digits in the range that fields can have. Pure.
 
-Results beyond 38 digits are rounded half even. `decimal` raises Overflow and Subnormal outside the range.
+Results beyond 38 digits are rounded half even. `decimal` raises Overflow and Subnormal outside the range. Operators of
+Python on decimals, and `abs`, would round to the digits of the thread's context: use the methods of a context.
 """
 
 import decimal
@@ -66,10 +67,10 @@ def _exact(rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
 
 
 _EXACT = _exact()
-_GUARDED = decimal.Context(prec=NUMBER_DIGITS + 20, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""For powers: their errors, which grow with the exponent, stay beyond the digits of fields."""
+_GUARDED = decimal.Context(prec=NUMBER_DIGITS + 12, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+"""For powers, which are rounded a second time: the first error stays beyond the digits of fields."""
 
-_ZERO, _ONE = Decimal(0), Decimal(1)
+_ZERO, _ONE, _MINUS_ONE = Decimal(0), Decimal(1), Decimal(-1)
 
 
 def canonical(number: Number) -> Decimal:
@@ -98,23 +99,11 @@ def power(number: Number, exponent: Number) -> Decimal:
         if whole < 0:
             raise NoValue(Unavailable.DIVISION_BY_ZERO)
         return _ZERO if whole else _ONE
-    if abs(number) == 1:
-        return _ONE if number > 0 or whole % 2 == 0 else -_ONE
+    if number in (1, -1):
+        return _ONE if number == 1 or whole % 2 == 0 else _MINUS_ONE
     if abs(whole) > MAX_EXPONENT:
         raise NoValue(Unavailable.OUT_OF_RANGE)
-    return FIELD.plus(_raised(number, whole))
-
-
-def _raised(number: Number, exponent: int) -> Decimal:
-    """Return a power with more digits than fields have. `Context.power` rounds bases near 1 to 1."""
-    left, square, found = abs(exponent), number, _ONE
-    while left:
-        if left & 1:
-            found = _GUARDED.multiply(found, square)
-        left >>= 1
-        if left:
-            square = _GUARDED.multiply(square, square)
-    return found if exponent >= 0 else _GUARDED.divide(_ONE, found)
+    return FIELD.plus(_GUARDED.power(number, whole))
 
 
 def root(number: Number) -> Decimal:
