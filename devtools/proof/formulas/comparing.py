@@ -7,6 +7,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from devtools.proof.forks import forked
 from devtools.proof.formulas import oracle
 from devtools.proof.formulas.drawing import OPTIONS, STORED, Drawer, Drawn, DrawnField, document, source
 from gridview.formulas.definition import define
@@ -20,7 +21,8 @@ from gridview.formulas.tree import ValueType
 TYPES: Final = ("number", "text", "date", "datetime", "bool")
 _DOCUMENTS: Final = 4
 """Documents for which each project is computed."""
-_COMPUTED: Final = 3
+COMPUTED: Final = 3
+"""Formulas of a project."""
 _DEPTH: Final = 6
 
 
@@ -55,7 +57,7 @@ def project(seed: int) -> DrawnProject:
     fields = {one.key: one for one in STORED}
     inputs = [_input(one) for one in STORED]
     formulas: list[DrawnFormula] = []
-    while len(formulas) < _COMPUTED:
+    while len(formulas) < COMPUTED:
         kind = random.choice((*TYPES, "number", "text", "bool"))
         drawn = Drawer(random, tuple(fields.values())).expression(kind, random.randint(1, _DEPTH))
         text = source(drawn, fields, random)
@@ -64,7 +66,9 @@ def project(seed: int) -> DrawnProject:
             formula = define(text, FormulaScope(inputs), key=key, wanted=ValueType(kind))
         except FormulaError as error:
             if not _is_too_large(error) and drawn.type != "none":
-                raise AssertionError(f"seed {seed}: {text!r} is refused at {error.position}: {error.reason}") from error
+                raise AssertionError(
+                    f"seed {seed}: {text!r} is refused at {error.position}: {error.reason}"
+                ) from error
             continue
         field = DrawnField(key, f"f{len(formulas)}", f"Formula {len(formulas)}", kind, expression=drawn)
         formulas.append(DrawnFormula(field, text, drawn, formula))
@@ -84,10 +88,15 @@ def _input(field: DrawnField, formula: Formula | None = None) -> FormulaInput:
     )
 
 
+def documents(seed: int) -> list[dict[str, Any]]:
+    """Return the documents of a seed."""
+    random = Random(-seed - 1)  # noqa: S311 - the same documents each time
+    return [document(random) for _ in range(_DOCUMENTS)]
+
+
 def compare(seed: int) -> Compared:
     """Compute the project of a seed both ways, for a few documents."""
     drawn = project(seed)
-    random = Random(-seed - 1)  # noqa: S311 - the same documents each time
     evaluators = evaluators_of({one.field.key: one.formula for one in drawn.formulas})
     seen: Counter[str] = Counter()
     values = 0
@@ -97,8 +106,7 @@ def compare(seed: int) -> Compared:
         again = define(text, drawn.scope, key=one.field.key, wanted=one.formula.type)
         if again != one.formula:
             return Compared(values, seen, f"{one.text!r} is printed as {text!r}, which is another formula")
-    for _ in range(_DOCUMENTS):
-        given = document(random)
+    for given in documents(seed):
         for one in drawn.formulas:
             try:
                 computed = evaluators[one.field.key](given)
@@ -108,7 +116,11 @@ def compare(seed: int) -> Compared:
             seen[str(computed.unavailable or ("no value" if computed.value is None else "value"))] += 1
             values += 1
             if not _same(computed.value, expected) or computed.unavailable != reason:
-                return Compared(values, seen, _difference(one, given, (computed.value, computed.unavailable), (expected, reason)))
+                return Compared(
+                    values,
+                    seen,
+                    _difference(one, given, (computed.value, computed.unavailable), (expected, reason)),
+                )
     return Compared(values, seen)
 
 
@@ -133,14 +145,23 @@ def _difference(one: DrawnFormula, given: Mapping[str, Any], computed: Any, expe
     return f"{one.text}\n  of {given}\n  is {computed}, not {expected}"
 
 
-def compare_all(seeds: range) -> tuple[Compared, list[str]]:
-    """Compare many; return the totals and the differences, each with its seed."""
+_AT_ONCE: Final = 100
+"""Seeds that a process is given at a time."""
+
+
+def compare_all(seeds: range, jobs: int) -> tuple[Compared, list[str]]:
+    """Compare many in so many processes; return the totals and the differences, each with the command that repeats it."""
     seen: Counter[str] = Counter()
     values, differences = 0, []
-    for seed in seeds:
-        found = compare(seed)
-        values += found.values
-        seen.update(found.seen)
-        if found.difference is not None:
-            differences.append(f"seed {seed}: {found.difference}")
+    with forked(jobs) as pool:
+        for seed, found in zip(seeds, pool.imap(compare, seeds, _AT_ONCE), strict=True):
+            values += found.values
+            seen.update(found.seen)
+            if found.difference is not None:
+                differences.append(f"{found.difference}\n  {replay(seed)}")
     return Compared(values, seen), differences
+
+
+def replay(seed: int) -> str:
+    """Return the command that compares a seed again."""
+    return f"./dev python -m devtools.proof.formulas --seed {seed}"

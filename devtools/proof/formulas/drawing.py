@@ -9,27 +9,139 @@ UNITS: Final = ("second", "minute", "hour", "day", "week", "month", "quarter", "
 OPTIONS: Final = {"o1": "Low", "o2": 'a "b" \\ c', "o3": "High", "o4": "é}"}
 
 _TEXTS: Final = (
-    *("", " ", "a", "A", "á", "a\u0301", "\u0301", "ab", "a b", "b", "ß", "SS", "ﬁ", "İ", "ı", "Σ", "ς", "ΑΣ", "k"),
-    *("\u00a0x\u2003", "\x1cx", "\x00", "a\x00b", "\n", '"', "\\", "}", "{cost}", "漢字", "각", "😀", "😀a", "\U0010ffff"),
-    *("12", "-0.50", "1e3", "1E-140", "9e999", "007", "+1", "1.", " 5\t", "9" * 60, "0." + "3" * 50, "1e99999999999999"),
-    *("2024-02-29", "2023-02-29", "0001-01-01", " 9999-12-31 ", "2024-2-9", "2024-02-29T00:00:00Z", "0000-01-01"),
-    *("x" * 239 + "y", "x" * 240 + "a", "x" * 240 + "B", "x" * 1_024, "ΐ" * 400, "Forth Rail Bridge", "bridge"),
+    *(
+        "",
+        " ",
+        "a",
+        "A",
+        "á",
+        "a\u0301",
+        "\u0301",
+        "ab",
+        "a b",
+        "b",
+        "ß",
+        "SS",
+        "ﬁ",
+        "İ",
+        "ı",
+        "Σ",
+        "ς",
+        "ΑΣ",
+        "k",
+    ),
+    *(
+        "\u00a0x\u2003",
+        "\x1cx",
+        "\x00",
+        "a\x00b",
+        "\n",
+        '"',
+        "\\",
+        "}",
+        "{cost}",
+        "漢字",
+        "각",
+        "😀",
+        "😀a",
+        "\U0010ffff",
+    ),
+    *(
+        "12",
+        "-0.50",
+        "1e3",
+        "1E-140",
+        "9e999",
+        "007",
+        "+1",
+        "1.",
+        " 5\t",
+        "9" * 60,
+        "0." + "3" * 50,
+        "1e99999999999999",
+    ),
+    *(
+        "2024-02-29",
+        "2023-02-29",
+        "0001-01-01",
+        " 9999-12-31 ",
+        "2024-2-9",
+        "2024-02-29T00:00:00Z",
+        "0000-01-01",
+    ),
+    *(
+        "x" * 239 + "y",
+        "x" * 240 + "a",
+        "x" * 240 + "B",
+        "x" * 1_024,
+        "ΐ" * 400,
+        "Forth Rail Bridge",
+        "bridge",
+    ),
 )
 _NUMBERS: Final = tuple(
     map(
         Decimal,
         (
-            *("0", "1", "2", "3", "7", "10", "12.5", "0.5", "1.5", "2.5", "0.1", "0.3", "99", "100", "1E+2", "1234567.891"),
-            *("1E-130", "9.9E-130", "1E+125", "9.99E+125", "1E+38", "4503599627370496.5", "9999", "86400", "146097"),
-            *("9" * 38, "1." + "1" * 37, "0." + "9" * 38, "3" * 37 + ".5", "12345678901234567890.123456789012345678"),
+            *(
+                "0",
+                "1",
+                "2",
+                "3",
+                "7",
+                "10",
+                "12.5",
+                "0.5",
+                "1.5",
+                "2.5",
+                "0.1",
+                "0.3",
+                "99",
+                "100",
+                "1E+2",
+                "1234567.891",
+            ),
+            *(
+                "1E-130",
+                "9.9E-130",
+                "1E+125",
+                "9.99E+125",
+                "1E+38",
+                "4503599627370496.5",
+                "9999",
+                "86400",
+                "146097",
+            ),
+            *(
+                "9" * 38,
+                "1." + "1" * 37,
+                "0." + "9" * 38,
+                "3" * 37 + ".5",
+                "12345678901234567890.123456789012345678",
+            ),
         ),
     )
 )
 _DATES: Final = (
-    *("0001-01-01", "0001-12-31", "1582-10-10", "1900-02-28", "1969-12-31", "2000-02-29", "2023-01-31", "2023-05-01"),
+    *(
+        "0001-01-01",
+        "0001-12-31",
+        "1582-10-10",
+        "1900-02-28",
+        "1969-12-31",
+        "2000-02-29",
+        "2023-01-31",
+        "2023-05-01",
+    ),
     *("2023-12-31", "2024-02-29", "2024-03-01", "2024-03-31", "9999-12-30", "9999-12-31"),
 )
-_TIMES: Final = ("00:00:00.000000", "00:00:00.000001", "12:34:56.789000", "23:59:59.999999", "12:00:00.000000")
+_TIMES: Final = (
+    "00:00:00.000000",
+    "00:00:00.000001",
+    "12:34:56.789000",
+    "23:59:59.999999",
+    "12:00:00.000000",
+)
 _USERS: Final = ("ann", "ANN", "Émile", "émile", "ß", "SS", "x" * 256)
 
 
@@ -87,9 +199,7 @@ def document(random: Random) -> dict[str, Any]:
         "user": lambda: random.choice(_USERS),
     }
     builtins = {one.key: values[one.type]() for one in STORED if one.builtin}
-    fields = {
-        one.key: values[one.type]() for one in STORED if not one.builtin and random.random() < 0.75
-    }
+    fields = {one.key: values[one.type]() for one in STORED if not one.builtin and random.random() < 0.75}
     return {**builtins, "num": random.randint(1, 99_999_999), "fields": fields}
 
 
@@ -185,18 +295,20 @@ class Drawer:
 
     # Numbers
 
-    def arithmetic(self, _: str, depth: int) -> Drawn:
+    def _arithmetic(self, _: str, depth: int) -> Drawn:
         sign = self._random.choice("+-*/")
         return self._calls(sign, "number", self.expression("number", depth), self.expression("number", depth))
 
-    def of_one_number(self, _: str, depth: int) -> Drawn:
+    def _of_one_number(self, _: str, depth: int) -> Drawn:
         name = self._random.choice(("NEG", "ABS", "INT", "SQRT", "ROUND", "ROUNDUP", "ROUNDDOWN"))
         return self._calls(name, "number", self.expression("number", depth))
 
-    def of_two_numbers(self, _: str, depth: int) -> Drawn:
+    def _of_two_numbers(self, _: str, depth: int) -> Drawn:
         random = self._random
         name = random.choice(("MOD", "POWER", "ROUND", "ROUNDUP", "ROUNDDOWN"))
-        second = self.small(depth) if name != "MOD" or random.random() < 0.3 else self.expression("number", depth)
+        second = (
+            self.small(depth) if name != "MOD" or random.random() < 0.3 else self.expression("number", depth)
+        )
         return self._calls(name, "number", self.expression("number", depth), second)
 
     def small(self, depth: int) -> Drawn:
@@ -204,16 +316,20 @@ class Drawer:
         random = self._random
         if random.random() < 0.15:
             return self.expression("number", depth)
-        literal = Drawn("literal", "number", Decimal(random.choice(("0", "1", "2", "3", "5", "12", "31", "120", "2.7", "400"))))
+        literal = Drawn(
+            "literal",
+            "number",
+            Decimal(random.choice(("0", "1", "2", "3", "5", "12", "31", "120", "2.7", "400"))),
+        )
         return self._calls("NEG", "number", literal) if random.random() < 0.3 else literal
 
-    def aggregate(self, kind: str, depth: int) -> Drawn:
+    def _aggregate(self, kind: str, depth: int) -> Drawn:
         names = ("SUM", "AVERAGE", "MIN", "MAX") if kind == "number" else ("MIN", "MAX")
         parts = self._several(kind, depth)
         name = self._random.choice(names)
         return Drawn(name, shared(parts) if name in ("MIN", "MAX") else "number", None, parts)
 
-    def number_of_text(self, _: str, depth: int) -> Drawn:
+    def _number_of_text(self, _: str, depth: int) -> Drawn:
         random = self._random
         text = self.expression("text", depth)
         match random.randint(0, 3):
@@ -223,7 +339,7 @@ class Drawer:
                 start = (self.small(depth),) if random.random() < 0.5 else ()
                 return self._calls("FIND", "number", self.needle(depth), text, *start)
             case 2:
-                return self._calls("VALUE", "number", self.number_text(depth))
+                return self._calls("VALUE", "number", self._number_text(depth))
         return self._calls("COUNT", "number", self.field("multi_enum"))
 
     def needle(self, depth: int) -> Drawn:
@@ -231,44 +347,56 @@ class Drawer:
         random = self._random
         if random.random() < 0.3:
             return self.expression("text", depth)
-        return Drawn("literal", "text", random.choice(("", "a", "A", "b", "x", "é", " ", "Rail", "\x00", "0", "xx", "\u0301")))
+        return Drawn(
+            "literal",
+            "text",
+            random.choice(("", "a", "A", "b", "x", "é", " ", "Rail", "\x00", "0", "xx", "\u0301")),
+        )
 
-    def number_text(self, depth: int) -> Drawn:
+    def _number_text(self, depth: int) -> Drawn:
         random = self._random
         if random.random() < 0.3:
             return self.expression("text", depth)
         if random.random() < 0.3:
             return self._calls("TEXT", "text", self.expression("number", depth))
-        return Drawn("literal", "text", random.choice([one for one in _TEXTS if any(c.isdigit() for c in one)]))
+        return Drawn(
+            "literal", "text", random.choice([one for one in _TEXTS if any(c.isdigit() for c in one)])
+        )
 
-    def number_of_date(self, _: str, depth: int) -> Drawn:
+    def _number_of_date(self, _: str, depth: int) -> Drawn:
         random = self._random
         if random.random() < 0.5:
-            parts = (self.expression("datetime", depth), self.expression("datetime", depth), self.unit())
+            parts = (self.expression("datetime", depth), self.expression("datetime", depth), self._unit())
             return self._calls("DATETIME_DIFF", "number", *parts)
-        offset = (self.offset(),) if random.random() < 0.4 else ()
+        offset = (self._offset(),) if random.random() < 0.4 else ()
         name = random.choice(("YEAR", "MONTH", "DAY", "WEEKDAY"))
         return self._calls(name, "number", self.expression("datetime", depth), *offset)
 
-    def unit(self) -> Drawn:
+    def _unit(self) -> Drawn:
         random = self._random
         unit = random.choice(UNITS)
         return Drawn("literal", "word", random.choice((unit, f"{unit}s", unit.upper())))
 
-    def offset(self) -> Drawn:
-        return Drawn("literal", "word", self._random.choice(("+00:00", "+02:00", "-05:30", "+23:59", "-23:59", "-00:01")))
+    def _offset(self) -> Drawn:
+        return Drawn(
+            "literal",
+            "word",
+            self._random.choice(("+00:00", "+02:00", "-05:30", "+23:59", "-23:59", "-00:01")),
+        )
 
     # Texts
 
-    def joined(self, _: str, depth: int) -> Drawn:
+    def _joined(self, _: str, depth: int) -> Drawn:
         random = self._random
         kinds = ("text", "text", "number", "date", "datetime", "bool")
         if random.random() < 0.5:
             return self._calls("&", "text", *(self.expression(random.choice(kinds), depth) for _ in range(2)))
         count = random.randint(1, 4)
-        return self._calls("CONCAT", "text", *(self.expression(random.choice(kinds), depth) for _ in range(count)))
+        return self._calls(
+            "CONCAT", "text", *(self.expression(random.choice(kinds), depth) for _ in range(count))
+        )
 
-    def of_text(self, _: str, depth: int) -> Drawn:
+    def _of_text(self, _: str, depth: int) -> Drawn:
         random = self._random
         text = self.expression("text", depth)
         match random.randint(0, 6):
@@ -277,7 +405,9 @@ class Drawer:
             case 1:
                 return self._calls("MID", "text", text, self.small(depth), self.small(depth))
             case 2:
-                return self._calls("SUBSTITUTE", "text", text, self.needle(depth), self.expression("text", depth))
+                return self._calls(
+                    "SUBSTITUTE", "text", text, self.needle(depth), self.expression("text", depth)
+                )
             case 3:
                 kind = random.choice(("number", "date", "datetime", "bool", "text"))
                 return self._calls("TEXT", "text", self.expression(kind, depth))
@@ -285,27 +415,35 @@ class Drawer:
 
     # Dates
 
-    def date(self, _: str, depth: int) -> Drawn:
+    def _date(self, _: str, depth: int) -> Drawn:
         random = self._random
         match random.randint(0, 2):
             case 0:
-                return self._calls("DATE", "date", self.year(depth), self.small(depth), self.small(depth))
+                return self._calls("DATE", "date", self._year(depth), self.small(depth), self.small(depth))
             case 1:
                 literal = Drawn("literal", "text", random.choice([one for one in _TEXTS if "-" in one]))
-                return self._calls("DATE", "date", literal if random.random() < 0.7 else self.expression("text", depth))
+                return self._calls(
+                    "DATE", "date", literal if random.random() < 0.7 else self.expression("text", depth)
+                )
         moment = self.expression("datetime", depth)
-        offset = (self.offset(),) if random.random() < 0.4 and moment.type != "none" else ()
+        offset = (self._offset(),) if random.random() < 0.4 and moment.type != "none" else ()
         return self._calls("DATE", "date", moment, *offset)
 
-    def year(self, depth: int) -> Drawn:
+    def _year(self, depth: int) -> Drawn:
         random = self._random
         if random.random() < 0.2:
             return self.expression("number", depth)
-        return Drawn("literal", "number", Decimal(random.choice(("0", "1", "1900", "2000", "2023", "2024.9", "9999", "10000"))))
+        return Drawn(
+            "literal",
+            "number",
+            Decimal(random.choice(("0", "1", "1900", "2000", "2023", "2024.9", "9999", "10000"))),
+        )
 
-    def later(self, kind: str, depth: int) -> Drawn:
-        unit = self.unit()
-        moment = self.expression("date" if kind == "date" else self._random.choice(("date", "datetime")), depth)
+    def _later(self, kind: str, depth: int) -> Drawn:
+        unit = self._unit()
+        moment = self.expression(
+            "date" if kind == "date" else self._random.choice(("date", "datetime")), depth
+        )
         if kind == "date" and singular(unit.value) in UNITS[:3]:
             unit = Drawn("literal", "word", "days")
         result = "datetime" if singular(unit.value) in UNITS[:3] else moment.type
@@ -313,7 +451,7 @@ class Drawer:
 
     # Conditions
 
-    def comparison(self, _: str, depth: int) -> Drawn:
+    def _comparison(self, _: str, depth: int) -> Drawn:
         random = self._random
         if random.random() < 0.5:
             one, (other,) = self.compared(depth, 1)
@@ -323,13 +461,13 @@ class Drawer:
         sign = random.choice(("<", "<=", ">", ">="))
         return self._calls(sign, "bool", self.expression(kind, depth), self.expression(kind, depth))
 
-    def logic(self, _: str, depth: int) -> Drawn:
+    def _logic(self, _: str, depth: int) -> Drawn:
         random = self._random
         if random.random() < 0.3:
             return self._calls("NOT", "bool", self.expression("bool", depth))
         return self._calls(random.choice(("AND", "OR")), "bool", *self._several("bool", depth))
 
-    def test(self, _: str, depth: int) -> Drawn:
+    def _test(self, _: str, depth: int) -> Drawn:
         random = self._random
         match random.randint(0, 2):
             case 0:
@@ -344,13 +482,19 @@ class Drawer:
 
 _MAKERS: Final[Mapping[str, tuple[Callable[[Drawer, str, int], Drawn], ...]]] = {
     "number": (
-        *(Drawer.arithmetic, Drawer.arithmetic, Drawer.of_one_number, Drawer.of_two_numbers, Drawer.aggregate),
-        *(Drawer.number_of_text, Drawer.number_of_date, Drawer.conditional),
+        *(
+            Drawer._arithmetic,
+            Drawer._arithmetic,
+            Drawer._of_one_number,
+            Drawer._of_two_numbers,
+            Drawer._aggregate,
+        ),
+        *(Drawer._number_of_text, Drawer._number_of_date, Drawer.conditional),
     ),
-    "text": (Drawer.joined, Drawer.of_text, Drawer.of_text, Drawer.conditional),
-    "date": (Drawer.date, Drawer.later, Drawer.aggregate, Drawer.conditional),
-    "datetime": (Drawer.later, Drawer.aggregate, Drawer.conditional),
-    "bool": (Drawer.comparison, Drawer.comparison, Drawer.logic, Drawer.test, Drawer.conditional),
+    "text": (Drawer._joined, Drawer._of_text, Drawer._of_text, Drawer.conditional),
+    "date": (Drawer._date, Drawer._later, Drawer._aggregate, Drawer.conditional),
+    "datetime": (Drawer._later, Drawer._aggregate, Drawer.conditional),
+    "bool": (Drawer._comparison, Drawer._comparison, Drawer._logic, Drawer._test, Drawer.conditional),
 }
 
 
@@ -419,7 +563,9 @@ class _Speller:
             left, right = self.text(drawn.parts[0], rank), self.text(drawn.parts[1], rank + 1)
             return f"{left}{self._space()}{sign}{self._space()}{right}"
         name = drawn.kind if random.random() < 0.7 else drawn.kind.lower()
-        return f"{name}({self._space()}{(',' + self._space()).join(self.text(one, 0) for one in drawn.parts)})"
+        return (
+            f"{name}({self._space()}{(',' + self._space()).join(self.text(one, 0) for one in drawn.parts)})"
+        )
 
     def _quoted(self, text: str) -> str:
         quote = self._random.choice("'\"")

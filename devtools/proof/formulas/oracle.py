@@ -17,7 +17,26 @@ Value = Any
 _DIGITS: Final = 38
 _LOWEST, _HIGHEST = Fraction(1, 10**130), Fraction(10**126)
 _SPACES: Final = "".join(
-    map(chr, (9, 10, 11, 12, 13, 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000))
+    map(
+        chr,
+        (
+            9,
+            10,
+            11,
+            12,
+            13,
+            32,
+            0x85,
+            0xA0,
+            0x1680,
+            *range(0x2000, 0x200B),
+            0x2028,
+            0x2029,
+            0x202F,
+            0x205F,
+            0x3000,
+        ),
+    )
 )
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
@@ -141,7 +160,7 @@ class _Oracle:
         if one is None or other is None:
             return False
         place = (one > other) - (one < other)
-        return {"<": place < 0, "<=": place <= 0, ">": place > 0, ">=": place >= 0}[drawn.kind]
+        return bool({"<": place < 0, "<=": place <= 0, ">": place > 0, ">=": place >= 0}[drawn.kind])
 
     def all_(self, drawn: Drawn) -> bool:
         return all(self.value(one, "bool") is True for one in drawn.parts)
@@ -229,19 +248,29 @@ class _Oracle:
         places = [max(0, min(10_000, math.trunc(one))) for one in numbers]
         if drawn.kind == "MID":
             start = max(1, places[0])
-            return _sql("substr(?, ?, ?)", text, start, places[1], otherwise=lambda: text[start - 1 :][: places[1]])
+            return str(
+                _sql(
+                    "substr(?, ?, ?)",
+                    text,
+                    start,
+                    places[1],
+                    otherwise=lambda: text[start - 1 :][: places[1]],
+                )
+            )
         (count,) = places
         if drawn.kind == "LEFT":
-            return _sql("substr(?, 1, ?)", text, count, otherwise=lambda: text[:count])
+            return str(_sql("substr(?, 1, ?)", text, count, otherwise=lambda: text[:count]))
         start = max(0, len(text) - count)
-        return _sql("substr(?, ?)", text, start + 1, otherwise=lambda: text[start:])
+        return str(_sql("substr(?, ?)", text, start + 1, otherwise=lambda: text[start:]))
 
     def substituted(self, drawn: Drawn) -> str:
         text, part, new = self.texts(drawn)
         if not part:
             return text
         self.searches(text, part)
-        return bounded(_sql("replace(?, ?, ?)", text, part, new, otherwise=lambda: new.join(text.split(part))))
+        return bounded(
+            _sql("replace(?, ?, ?)", text, part, new, otherwise=lambda: new.join(text.split(part)))
+        )
 
     def found(self, drawn: Drawn) -> Fraction | None:
         part, text = (self.value(one, "text") for one in drawn.parts[:2])
@@ -306,7 +335,9 @@ class _Oracle:
             if None in numbers:
                 return None
             year, month, day = (math.trunc(one) for one in numbers if one is not None)
-            if not (1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
+            if not (
+                1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
+            ):
                 raise Refusal("not-a-date")
             return f"{year:04}-{month:02}-{day:02}"
         (text,) = self.texts(drawn)
@@ -316,7 +347,12 @@ class _Oracle:
             return None
         form = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", given, re.ASCII)
         # SQLite knows the calendar, but takes 2023-02-29 for a day of March.
-        if form is None or given < "0001" or _sql("date(?)", given) is None or _sql("date(?, '+0 days')", given) != given:
+        if (
+            form is None
+            or given < "0001"
+            or _sql("date(?)", given) is None
+            or _sql("date(?, '+0 days')", given) != given
+        ):
             raise Refusal("not-a-date")
         return given
 
@@ -373,7 +409,6 @@ def bounded(text: str) -> str:
 def plain(number: Fraction) -> str:
     """Return the digits of a number."""
     whole = number * 10**170
-    assert whole.denominator == 1
     digits = str(abs(whole.numerator)).rjust(171, "0")
     fraction = digits[-170:].rstrip("0")
     return f"{'-' if number < 0 else ''}{digits[:-170]}{'.' if fraction else ''}{fraction}"
@@ -453,7 +488,7 @@ _NUMERIC: Final[Mapping[str, Callable[..., Fraction]]] = {
 
 
 def _trimmed(text: str) -> str:
-    return _sql("trim(?, ?)", text, _SPACES, otherwise=lambda: text.strip(_SPACES))
+    return str(_sql("trim(?, ?)", text, _SPACES, otherwise=lambda: text.strip(_SPACES)))
 
 
 def _place(text: str, part: str) -> int:
@@ -464,7 +499,7 @@ def _sql(expression: str, *values: Any, otherwise: Callable[[], Any] | None = No
     """Return an expression of SQLite; for texts with NUL, at which SQLite ends a text, the other value."""
     if otherwise is not None and any(isinstance(one, str) and "\x00" in one for one in values):
         return otherwise()
-    return _DATABASE.execute(f"SELECT {expression}", values).fetchone()[0]  # noqa: S608 - expressions of this module
+    return _DATABASE.execute(f"SELECT {expression}", values).fetchone()[0]
 
 
 def _instant(moment: str) -> datetime:
@@ -486,7 +521,9 @@ def _later(instant: datetime, count: int, unit: str) -> datetime:
     year = instant.year + years
     if not 1 <= year <= 9999:
         raise OverflowError
-    return instant.replace(year=year, month=month + 1, day=min(instant.day, calendar.monthrange(year, month + 1)[1]))
+    return instant.replace(
+        year=year, month=month + 1, day=min(instant.day, calendar.monthrange(year, month + 1)[1])
+    )
 
 
 def _difference(one: datetime, other: datetime, unit: str) -> int:

@@ -18,6 +18,7 @@ from devtools.proof.faults import judging, local, mutants, scenarios
 from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
 from devtools.proof.faults.project import MEMORY, Engine
+from devtools.proof.formulas import comparing as formulas
 from devtools.proof.oracle import command as oracle
 from devtools.proof.oracle.real import TITANIUM
 
@@ -31,6 +32,7 @@ TOKEN_SCENARIOS = 2_200
 IMPORT_SCENARIOS = 1_000
 CHANGES_SCENARIOS = 500
 RELATIVE_QUERIES = 4_000
+FORMULAS = 102_000
 MILLION = 1_000_000
 
 
@@ -124,6 +126,12 @@ def ask_in_scenarios(mode: str, count: int, jobs: int) -> Proven:
         oracle.in_scenarios(mode, range(count), jobs),
         partial(oracle.replay, engine="memory", data="generated", mode=mode),
     )
+
+
+def compute(count: int, jobs: int) -> Proven:
+    """Compute so many drawn formulas, each for a few documents, by the language and by its oracle."""
+    total, differences = formulas.compare_all(range(count // formulas.COMPUTED), jobs)
+    return Proven(f"{count:,} formulas, {total.values:,} values", differences)
 
 
 def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
@@ -348,6 +356,19 @@ PROOFS: tuple[Proof, ...] = (
         "oracle with relative operands",
         f"{RELATIVE_QUERIES:,} queries with today, now and me have SQLite's answers, on walks over midnight in any time zone",
         partial(ask_in_scenarios, "relative", RELATIVE_QUERIES),
+    ),
+    Proof(
+        "formulas",
+        f"{FORMULAS:,} random formulas have the values of an evaluator that shares no code, and printing and parsing come back",
+        partial(compute, FORMULAS),
+    ),
+    Proof(
+        "renamed and stored formulas",
+        "renaming fields and options changes no formula, and all characters of Unicode fold as filters fold them",
+        partial(
+            run_tests,
+            ["tests/unit/formulas/test_characters.py", "tests/unit/formulas/test_properties.py"],
+        ),
     ),
     Proof(
         "oracle after imports",

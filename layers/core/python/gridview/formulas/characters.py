@@ -109,4 +109,4 @@ def _later_than(version: str) -> re.Pattern[str] | None:
 
 
 def _order(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
+    return tuple(map(int, re.findall("[0-9]+", version)))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from gridview.formulas.errors import FormulaError
 from gridview.formulas.functions import (
@@ -13,7 +12,7 @@ from gridview.formulas.functions import (
     SHOWN,
     UNITS,
     Disagreement,
-    Function,
+    FormulaFunction,
     Word,
     fits,
     form_of,
@@ -21,7 +20,7 @@ from gridview.formulas.functions import (
     patterns_of_switch,
     result_of,
 )
-from gridview.formulas.parser import COMPARISONS, Syntax
+from gridview.formulas.parser import COMPARISONS, MINUS, Syntax
 from gridview.formulas.scope import AmbiguousName, FormulaInput, FormulaScope
 from gridview.formulas.tree import ATTRIBUTE, BUILTIN, ChosenOption, Expression, ValueType
 
@@ -45,7 +44,7 @@ _FILTERS = {
 }
 """Functions of the present time, each with the filter to use instead."""
 
-_ELSEWHERE = {
+FUNCTIONS_ELSEWHERE = {
     "AVG": "AVERAGE",
     "BLANKVALUE": "COALESCE",
     "CEILING": "ROUNDUP",
@@ -65,13 +64,6 @@ _ELSEWHERE = {
     "TOTEXT": "TEXT",
 }
 """Names of functions elsewhere that have another name here."""
-
-
-class _Part(NamedTuple):
-    """A part that is checked, with its place."""
-
-    tree: Expression
-    position: int
 
 
 def noun(kind: ValueType) -> str:
@@ -128,7 +120,7 @@ class _Check:
 
     def _operator(self, syntax: Syntax) -> Expression:
         takes = SHOWN if syntax.kind == "&" else frozenset((ValueType.NUMBER,))
-        name = "The minus sign" if syntax.kind == "NEG" else syntax.kind
+        name = "The minus sign" if syntax.kind == MINUS else syntax.kind
         parts = tuple(self._taken(name, takes, one) for one in syntax.parts)
         return Expression(syntax.kind, result_of(syntax.kind, parts), None, parts)
 
@@ -199,7 +191,7 @@ class _Check:
                 f"{name} is not in formulas: a value depends on its issue only. Filter instead: {_FILTERS[name]}.",
             )
         if name not in FUNCTIONS:
-            hint = f" Here it is {_ELSEWHERE[name]}." if name in _ELSEWHERE else ""
+            hint = f" Here it is {FUNCTIONS_ELSEWHERE[name]}." if name in FUNCTIONS_ELSEWHERE else ""
             raise FormulaError(syntax.position, f"There is no function {name}.{hint}")
         if name == "SWITCH":
             self._count(FUNCTIONS[name], syntax)
@@ -211,12 +203,12 @@ class _Check:
         except Disagreement as found:
             raise self._disagreement(name, found, syntax.parts) from None
 
-    def _count(self, function: Function, syntax: Syntax) -> None:
+    def _count(self, function: FormulaFunction, syntax: Syntax) -> None:
         count = len(syntax.parts)
         if count < function.least or (count > len(function.takes) and not function.repeats):
             raise FormulaError(
                 syntax.position,
-                f"{function.name} has {count} values. Write {function.name}({function.parameters}).",
+                f"{function.name} has another number of parameters than {count}. Write {function.name}({function.parameters}).",
             )
 
     def _parts(self, syntax: Syntax) -> tuple[Expression, ...]:
@@ -236,7 +228,7 @@ class _Check:
         return tuple(parts)
 
     def _word(
-        self, function: Function, word: Word, syntax: Syntax, before: Sequence[Expression]
+        self, function: FormulaFunction, word: Word, syntax: Syntax, before: Sequence[Expression]
     ) -> Expression:
         if syntax.kind != "text":
             raise FormulaError(

@@ -22,7 +22,7 @@ from gridview.formulas.functions import (
 from gridview.formulas.numbers import BEYOND_RANGE, BY_ZERO, FIELD, NoValue, Unavailable
 from gridview.formulas.parts import (
     Evaluation,
-    Part,
+    FormulaPart,
     check_length,
     constant,
     of_one,
@@ -50,7 +50,7 @@ class Evaluator:
 
     __slots__ = ("formula", "part")
 
-    def __init__(self, formula: Formula, part: Part) -> None:
+    def __init__(self, formula: Formula, part: FormulaPart) -> None:
         self.formula = formula
         self.part = part
 
@@ -89,11 +89,11 @@ def evaluators_of(formulas: Mapping[str, Formula]) -> dict[str, Evaluator]:
     return ready
 
 
-def _as_it_is(part: Part) -> Part:
+def _as_it_is(part: FormulaPart) -> FormulaPart:
     return part
 
 
-def _text_result(part: Part) -> Part:
+def _text_result(part: FormulaPart) -> FormulaPart:
     def value(evaluation: Evaluation) -> str:
         text: str = part(evaluation)
         check_length(len(text), TEXT_LIMIT)
@@ -102,7 +102,7 @@ def _text_result(part: Part) -> Part:
     return value
 
 
-_RESULTS: Mapping[ValueType, Callable[[Part], Part]] = {
+_RESULTS: Mapping[ValueType, Callable[[FormulaPart], FormulaPart]] = {
     ValueType.TEXT: _text_result,
     ValueType.NUMBER: lambda part: of_one(numbers.canonical, part),
 }
@@ -113,7 +113,7 @@ class _Compiler:
         self._characters = characters
         self._others = others
 
-    def value(self, tree: Expression, wanted: ValueType) -> Part:
+    def value(self, tree: Expression, wanted: ValueType) -> FormulaPart:
         """Return a part as a value of a type that it fits."""
         if tree.type is wanted:
             return self._part(tree)
@@ -122,17 +122,17 @@ class _Compiler:
             return part if wanted is not ValueType.TEXT else lambda evaluation: part(evaluation) or ""
         return of_one(dates.midnight, self._part(tree))
 
-    def _values(self, parts: Sequence[Expression], wanted: ValueType) -> list[Part]:
+    def _values(self, parts: Sequence[Expression], wanted: ValueType) -> list[FormulaPart]:
         return [self.value(one, wanted) for one in parts]
 
-    def _part(self, tree: Expression) -> Part:
+    def _part(self, tree: Expression) -> FormulaPart:
         if tree.kind in (ATTRIBUTE, BUILTIN):
             return self._field(tree)
         if tree.kind in LITERALS:
             return constant(tree.value.option if isinstance(tree.value, ChosenOption) else tree.value)
         return _BUILDERS[tree.kind](self, tree)
 
-    def _field(self, tree: Expression) -> Part:
+    def _field(self, tree: Expression) -> FormulaPart:
         key = tree.value
         other = self._others.get(key)
         if other is not None:
@@ -145,7 +145,7 @@ class _Compiler:
 
     # Operators
 
-    def arithmetic(self, tree: Expression) -> Part:
+    def arithmetic(self, tree: Expression) -> FormulaPart:
         function = _ARITHMETIC[tree.kind]
         one, other = self._values(tree.parts, ValueType.NUMBER)
         if tree.parts[1].kind == "n":
@@ -153,10 +153,10 @@ class _Compiler:
             return of_one(lambda number: function(number, divisor), one)
         return of_two(function, one, other)
 
-    def minus(self, tree: Expression) -> Part:
+    def minus(self, tree: Expression) -> FormulaPart:
         return of_one(FIELD.minus, self.value(tree.parts[0], ValueType.NUMBER))
 
-    def shown(self, tree: Expression) -> Part:
+    def shown(self, tree: Expression) -> FormulaPart:
         """Return a part as text."""
         if tree.type in (ValueType.TEXT, ValueType.NONE):
             return self.value(tree, ValueType.TEXT)
@@ -168,18 +168,18 @@ class _Compiler:
 
         return value
 
-    def concatenation(self, tree: Expression) -> Part:
+    def concatenation(self, tree: Expression) -> FormulaPart:
         return concatenated([self.shown(one) for one in tree.parts])
 
-    def text(self, tree: Expression) -> Part:
+    def text(self, tree: Expression) -> FormulaPart:
         return self.shown(tree.parts[0])
 
-    def equality(self, tree: Expression) -> Part:
+    def equality(self, tree: Expression) -> FormulaPart:
         test = eq if tree.kind == "=" else ne
         one, other = self._comparable(tree.parts)
         return lambda evaluation: test(one(evaluation), other(evaluation))
 
-    def order(self, tree: Expression) -> Part:
+    def order(self, tree: Expression) -> FormulaPart:
         test = _ORDERS[tree.kind]
         one, other = self._comparable(tree.parts, beginning=True)
 
@@ -189,7 +189,7 @@ class _Compiler:
 
         return value
 
-    def _comparable(self, parts: Sequence[Expression], *, beginning: bool = False) -> list[Part]:
+    def _comparable(self, parts: Sequence[Expression], *, beginning: bool = False) -> list[FormulaPart]:
         """Return parts in the form in which they are compared.
 
         `beginning`: texts only with the characters that count in an order.
@@ -200,7 +200,7 @@ class _Compiler:
             return [self._folded(one, sort_strings.TEXT_WIDTH if beginning else None) for one in values]
         return [of_one(self._characters.user, one) for one in values] if shared is ValueType.USER else values
 
-    def _folded(self, part: Part, width: int | None) -> Part:
+    def _folded(self, part: FormulaPart, width: int | None) -> FormulaPart:
         fold = self._characters.fold
 
         def value(evaluation: Evaluation) -> str:
@@ -212,13 +212,13 @@ class _Compiler:
 
     # Conditions
 
-    def if_(self, tree: Expression) -> Part:
+    def if_(self, tree: Expression) -> FormulaPart:
         condition = self._part(tree.parts[0])
         then, *others = (self.value(tree.parts[at], tree.type) for at in branches_of_if(len(tree.parts)))
         otherwise = others[0] if others else constant(_nothing(tree.type))
         return lambda evaluation: then(evaluation) if condition(evaluation) else otherwise(evaluation)
 
-    def switch(self, tree: Expression) -> Part:
+    def switch(self, tree: Expression) -> FormulaPart:
         count = len(tree.parts)
         compared = [tree.parts[0], *(tree.parts[at] for at in patterns_of_switch(count))]
         # Each pattern is of the type of the value or fits it, or the value fits the pattern.
@@ -236,7 +236,7 @@ class _Compiler:
 
         return value
 
-    def coalesce(self, tree: Expression) -> Part:
+    def coalesce(self, tree: Expression) -> FormulaPart:
         parts = self._values(tree.parts, tree.type)
         nothing = _nothing(tree.type)
 
@@ -249,7 +249,7 @@ class _Compiler:
 
         return value
 
-    def and_(self, tree: Expression) -> Part:
+    def and_(self, tree: Expression) -> FormulaPart:
         parts = self._values(tree.parts, ValueType.BOOL)
 
         def value(evaluation: Evaluation) -> bool:
@@ -260,7 +260,7 @@ class _Compiler:
 
         return value
 
-    def or_(self, tree: Expression) -> Part:
+    def or_(self, tree: Expression) -> FormulaPart:
         parts = self._values(tree.parts, ValueType.BOOL)
 
         def value(evaluation: Evaluation) -> bool:
@@ -271,11 +271,11 @@ class _Compiler:
 
         return value
 
-    def not_(self, tree: Expression) -> Part:
+    def not_(self, tree: Expression) -> FormulaPart:
         part = self._part(tree.parts[0])
         return lambda evaluation: not part(evaluation)
 
-    def is_blank(self, tree: Expression) -> Part:
+    def is_blank(self, tree: Expression) -> FormulaPart:
         part = self._part(tree.parts[0])
         if tree.parts[0].type is ValueType.TEXT:
             return lambda evaluation: not part(evaluation)
@@ -283,22 +283,22 @@ class _Compiler:
 
     # Options
 
-    def has(self, tree: Expression) -> Part:
+    def has(self, tree: Expression) -> FormulaPart:
         part, option = self._part(tree.parts[0]), tree.parts[1].value.option
         return lambda evaluation: option in (part(evaluation) or ())
 
-    def count(self, tree: Expression) -> Part:
+    def count(self, tree: Expression) -> FormulaPart:
         part = self._part(tree.parts[0])
         return lambda evaluation: len(part(evaluation) or ())
 
     # Numbers
 
-    def numeric(self, tree: Expression) -> Part:
+    def numeric(self, tree: Expression) -> FormulaPart:
         parts = self._values(tree.parts, ValueType.NUMBER)
         function = _NUMERIC[tree.kind]
         return of_one(function, *parts) if len(parts) == 1 else of_two(function, *parts)
 
-    def rounding(self, tree: Expression) -> Part:
+    def rounding(self, tree: Expression) -> FormulaPart:
         mode = _ROUNDING[tree.kind]
         number, *digits = self._values(tree.parts, ValueType.NUMBER)
         if not digits or tree.parts[1].kind == "n":
@@ -306,12 +306,12 @@ class _Compiler:
             return of_one(numbers.rounding_to(mode, places), number)
         return of_two(numbers.rounding(mode), number, digits[0])
 
-    def aggregate(self, tree: Expression) -> Part:
+    def aggregate(self, tree: Expression) -> FormulaPart:
         return of_values(_AGGREGATES[tree.kind], self._values(tree.parts, tree.type))
 
     # Texts
 
-    def textual(self, tree: Expression) -> Part:
+    def textual(self, tree: Expression) -> FormulaPart:
         function = FUNCTIONS[tree.kind]
         parts = [
             self.value(one, ValueType.NUMBER if function.taken(place) == NUMBER else ValueType.TEXT)
@@ -321,28 +321,28 @@ class _Compiler:
 
     # Dates
 
-    def part_of_date(self, tree: Expression) -> Part:
+    def part_of_date(self, tree: Expression) -> FormulaPart:
         function, moment = _PARTS_OF_DATES[tree.kind], self._part(tree.parts[0])
         return of_one(function, moment if len(tree.parts) == 1 else self._day(tree.parts))
 
-    def _day(self, parts: Sequence[Expression]) -> Part:
+    def _day(self, parts: Sequence[Expression]) -> FormulaPart:
         """Return the date of a date or a datetime, in the offset of the second part."""
         return of_one(dates.day_of if len(parts) == 1 else dates.day_at(parts[1].value), self._part(parts[0]))
 
-    def date(self, tree: Expression) -> Part:
+    def date(self, tree: Expression) -> FormulaPart:
         if len(tree.parts) == 3:
             return of_three(dates.date_of, self._values(tree.parts, ValueType.NUMBER))
         if tree.parts[0].type not in (ValueType.TEXT, ValueType.NONE):
             return self._day(tree.parts)
         return stripped(dates.date_in, self.value(tree.parts[0], ValueType.TEXT))
 
-    def date_add(self, tree: Expression) -> Part:
+    def date_add(self, tree: Expression) -> FormulaPart:
         unit = tree.parts[2].value
         moment = self.value(tree.parts[0], tree.type)
         count = self.value(tree.parts[1], ValueType.NUMBER)
         return of_two(lambda one, units: dates.later(one, units, unit), moment, count)
 
-    def date_diff(self, tree: Expression) -> Part:
+    def date_diff(self, tree: Expression) -> FormulaPart:
         unit = tree.parts[2].value
         one, other = (self._part(part) for part in tree.parts[:2])
         return of_two(lambda moment, since: dates.difference(moment, since, unit), one, other)
@@ -389,9 +389,9 @@ _PARTS_OF_DATES: Mapping[str, Callable[[str], int]] = {
     "DAY": dates.day_in_month,
     "WEEKDAY": dates.weekday_of,
 }
-_BUILDERS: Mapping[str, Callable[[_Compiler, Expression], Part]] = {
+_BUILDERS: Mapping[str, Callable[[_Compiler, Expression], FormulaPart]] = {
     **dict.fromkeys(_ARITHMETIC, _Compiler.arithmetic),
-    "NEG": _Compiler.minus,
+    "minus": _Compiler.minus,
     "&": _Compiler.concatenation,
     "CONCAT": _Compiler.concatenation,
     "TEXT": _Compiler.text,

@@ -78,7 +78,7 @@ def fits(given: ValueType, wanted: ValueType) -> bool:
 ResultOf = Callable[[Sequence[Expression]], ValueType]
 
 
-class Function(NamedTuple):
+class FormulaFunction(NamedTuple):
     """A function. `takes` has an element for each parameter, and the last `repeats` of them can follow again.
 
     `parameters` names them for people; those in brackets can be omitted, and `least` cannot.
@@ -136,7 +136,7 @@ def _of_dateadd(parts: Sequence[Expression]) -> ValueType:
 
 
 _TABLE = (
-    Function(
+    FormulaFunction(
         "IF",
         "condition, then, [else]",
         "`then` if the condition is true, otherwise `else`",
@@ -144,7 +144,7 @@ _TABLE = (
         lambda parts: joined(parts, branches_of_if(len(parts))),
         2,
     ),
-    Function(
+    FormulaFunction(
         "SWITCH",
         "value, pattern, result, …, [default]",
         "the result after the first pattern that equals the value",
@@ -153,21 +153,25 @@ _TABLE = (
         3,
         2,
     ),
-    Function("COALESCE", "value, …", "the first that is a value", (SHOWN,), joined, 1, 1),
-    Function("AND", "condition, …", "whether all are true", (_BOOL,), _bool, 1, 1),
-    Function("OR", "condition, …", "whether any is true", (_BOOL,), _bool, 1, 1),
-    Function("NOT", "condition", "whether it is not true", (_BOOL,), _bool, 1),
-    Function("ISBLANK", "value", "whether it is no value", (_ANY,), _bool, 1),
-    Function("CONTAINS", "text, part", "whether the text contains the part", (_TEXT, _TEXT), _bool, 2),
-    Function("HAS", "field, option", "whether the option is chosen", (_SET, Word.OPTION), _bool, 2),
-    Function("COUNT", "field", "how many options are chosen", (_SET,), _number, 1),
-    Function("ABS", "number", "without its sign", (NUMBER,), _number, 1),
-    Function("ROUND", "number, [digits]", "the nearest, a half away from zero", (NUMBER, NUMBER), _number, 1),
-    Function("ROUNDUP", "number, [digits]", "away from zero", (NUMBER, NUMBER), _number, 1),
-    Function("ROUNDDOWN", "number, [digits]", "toward zero", (NUMBER, NUMBER), _number, 1),
-    Function("INT", "number", "the next whole number below", (NUMBER,), _number, 1),
-    Function("MOD", "number, divisor", "the remainder, with the sign of the number", (NUMBER, NUMBER), _number, 2),
-    Function(
+    FormulaFunction("COALESCE", "value, …", "the first that is a value", (SHOWN,), joined, 1, 1),
+    FormulaFunction("AND", "condition, …", "whether all are true", (_BOOL,), _bool, 1, 1),
+    FormulaFunction("OR", "condition, …", "whether any is true", (_BOOL,), _bool, 1, 1),
+    FormulaFunction("NOT", "condition", "whether it is not true", (_BOOL,), _bool, 1),
+    FormulaFunction("ISBLANK", "value", "whether it is no value", (_ANY,), _bool, 1),
+    FormulaFunction("CONTAINS", "text, part", "whether the text contains the part", (_TEXT, _TEXT), _bool, 2),
+    FormulaFunction("HAS", "field, option", "whether the option is chosen", (_SET, Word.OPTION), _bool, 2),
+    FormulaFunction("COUNT", "field", "how many options are chosen", (_SET,), _number, 1),
+    FormulaFunction("ABS", "number", "without its sign", (NUMBER,), _number, 1),
+    FormulaFunction(
+        "ROUND", "number, [digits]", "the nearest, a half away from zero", (NUMBER, NUMBER), _number, 1
+    ),
+    FormulaFunction("ROUNDUP", "number, [digits]", "away from zero", (NUMBER, NUMBER), _number, 1),
+    FormulaFunction("ROUNDDOWN", "number, [digits]", "toward zero", (NUMBER, NUMBER), _number, 1),
+    FormulaFunction("INT", "number", "the next whole number below", (NUMBER,), _number, 1),
+    FormulaFunction(
+        "MOD", "number, divisor", "the remainder, with the sign of the number", (NUMBER, NUMBER), _number, 2
+    ),
+    FormulaFunction(
         "POWER",
         "number, exponent",
         "the number to a whole power",
@@ -176,24 +180,26 @@ _TABLE = (
         2,
         nodes=_NODES_OF_ROOTS,
     ),
-    Function("SQRT", "number", "the square root", (NUMBER,), _number, 1, nodes=_NODES_OF_ROOTS),
-    Function("SUM", "number, …", "the sum of the values", (NUMBER,), _number, 1, 1),
-    Function("AVERAGE", "number, …", "the mean of the values", (NUMBER,), _number, 1, 1),
-    Function("MIN", "value, …", "the lowest number, date or datetime", (_LEAST,), joined, 1, 1),
-    Function("MAX", "value, …", "the highest number, date or datetime", (_LEAST,), joined, 1, 1),
-    Function("VALUE", "text", "the number that the text is", (_TEXT,), _number, 1),
-    Function("LEN", "text", "how many characters", (_TEXT,), _number, 1),
-    Function("CONCAT", "value, …", "all as one text", (SHOWN,), _text, 1, 1),
-    Function("LOWER", "text", "in lower case", (_TEXT,), _text, 1),
-    Function("UPPER", "text", "in upper case", (_TEXT,), _text, 1),
-    Function("TRIM", "text", "without white space at both ends", (_TEXT,), _text, 1),
-    Function("LEFT", "text, count", "the first characters", (_TEXT, NUMBER), _text, 2),
-    Function("RIGHT", "text, count", "the last characters", (_TEXT, NUMBER), _text, 2),
-    Function(
+    FormulaFunction("SQRT", "number", "the square root", (NUMBER,), _number, 1, nodes=_NODES_OF_ROOTS),
+    FormulaFunction("SUM", "number, …", "the sum of the values", (NUMBER,), _number, 1, 1),
+    FormulaFunction("AVERAGE", "number, …", "the mean of the values", (NUMBER,), _number, 1, 1),
+    FormulaFunction("MIN", "value, …", "the lowest number, date or datetime", (_LEAST,), joined, 1, 1),
+    FormulaFunction("MAX", "value, …", "the highest number, date or datetime", (_LEAST,), joined, 1, 1),
+    FormulaFunction("VALUE", "text", "the number that the text is", (_TEXT,), _number, 1),
+    FormulaFunction("LEN", "text", "how many characters", (_TEXT,), _number, 1),
+    FormulaFunction("CONCAT", "value, …", "all as one text", (SHOWN,), _text, 1, 1),
+    FormulaFunction("LOWER", "text", "in lower case", (_TEXT,), _text, 1),
+    FormulaFunction("UPPER", "text", "in upper case", (_TEXT,), _text, 1),
+    FormulaFunction("TRIM", "text", "without white space at both ends", (_TEXT,), _text, 1),
+    FormulaFunction("LEFT", "text, count", "the first characters", (_TEXT, NUMBER), _text, 2),
+    FormulaFunction("RIGHT", "text, count", "the last characters", (_TEXT, NUMBER), _text, 2),
+    FormulaFunction(
         "MID", "text, start, count", "the characters from a place on", (_TEXT, NUMBER, NUMBER), _text, 3
     ),
-    Function("SUBSTITUTE", "text, part, new", "with each part replaced", (_TEXT, _TEXT, _TEXT), _text, 3),
-    Function(
+    FormulaFunction(
+        "SUBSTITUTE", "text, part, new", "with each part replaced", (_TEXT, _TEXT, _TEXT), _text, 3
+    ),
+    FormulaFunction(
         "FIND",
         "part, text, [start]",
         "where the part first is; 0: nowhere",
@@ -201,25 +207,27 @@ _TABLE = (
         _number,
         2,
     ),
-    Function("TEXT", "value", "as text", (SHOWN,), _text, 1),
-    Function("YEAR", "date, [offset]", "the year", (_MOMENT, Word.OFFSET), _number, 1),
-    Function("MONTH", "date, [offset]", "the month, 1 to 12", (_MOMENT, Word.OFFSET), _number, 1),
-    Function("DAY", "date, [offset]", "the day of the month", (_MOMENT, Word.OFFSET), _number, 1),
-    Function(
+    FormulaFunction("TEXT", "value", "as text", (SHOWN,), _text, 1),
+    FormulaFunction("YEAR", "date, [offset]", "the year", (_MOMENT, Word.OFFSET), _number, 1),
+    FormulaFunction("MONTH", "date, [offset]", "the month, 1 to 12", (_MOMENT, Word.OFFSET), _number, 1),
+    FormulaFunction("DAY", "date, [offset]", "the day of the month", (_MOMENT, Word.OFFSET), _number, 1),
+    FormulaFunction(
         "WEEKDAY", "date, [offset]", "the day of the week; 0: Monday", (_MOMENT, Word.OFFSET), _number, 1
     ),
-    Function("DATE", "year, month, day", "the date", (NUMBER, NUMBER, NUMBER), _date, 3),
-    Function(
+    FormulaFunction("DATE", "year, month, day", "the date", (NUMBER, NUMBER, NUMBER), _date, 3),
+    FormulaFunction(
         "DATEADD", "date, count, unit", "so many units later", (_MOMENT, NUMBER, Word.UNIT), _of_dateadd, 3
     ),
-    Function(
+    FormulaFunction(
         "DATETIME_DIFF", "a, b, unit", "whole units from b to a", (_MOMENT, _MOMENT, Word.UNIT), _number, 3
     ),
 )
 
-_DATE_OF_TEXT = Function("DATE", "text", "the date that the text is", (_TEXT,), _date, 1)
-_DATE_OF_DATETIME = Function("DATE", "datetime, [offset]", "its date", (_DATETIME, Word.OFFSET), _date, 1)
-_DATE_OF: Mapping[ValueType, Function] = {
+_DATE_OF_TEXT = FormulaFunction("DATE", "text", "the date that the text is", (_TEXT,), _date, 1)
+_DATE_OF_DATETIME = FormulaFunction(
+    "DATE", "datetime, [offset]", "its date", (_DATETIME, Word.OFFSET), _date, 1
+)
+_DATE_OF: Mapping[ValueType, FormulaFunction] = {
     ValueType.TEXT: _DATE_OF_TEXT,
     ValueType.NONE: _DATE_OF_TEXT,
     ValueType.DATE: _DATE_OF_DATETIME,
@@ -227,11 +235,11 @@ _DATE_OF: Mapping[ValueType, Function] = {
 }
 """The other forms of DATE, by the type of the first part."""
 
-FUNCTIONS: Mapping[str, Function] = {one.name: one for one in _TABLE}
+FUNCTIONS: Mapping[str, FormulaFunction] = {one.name: one for one in _TABLE}
 """The functions by name, in the order of the documentation."""
 
 
-def form_of(name: str, first: ValueType, count: int) -> Function:
+def form_of(name: str, first: ValueType, count: int) -> FormulaFunction:
     """Return the function of a name for so many parts, the first of a type. KeyError if there is none."""
     if name == "DATE" and (first is not ValueType.NONE or count == 1):
         return _DATE_OF.get(first, FUNCTIONS[name])
@@ -241,7 +249,7 @@ def form_of(name: str, first: ValueType, count: int) -> Function:
 OPERATORS: Mapping[str, ResultOf] = {
     **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), _bool),
     "&": _text,
-    **dict.fromkeys(("+", "-", "*", "/", "NEG"), _number),
+    **dict.fromkeys(("+", "-", "*", "/", "minus"), _number),
 }
 """The operators, and the types of their results."""
 

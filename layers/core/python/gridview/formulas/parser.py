@@ -18,8 +18,8 @@ MAX_NESTING = 50
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 RANKS = {**dict.fromkeys(COMPARISONS, 1), "&": 2, "+": 3, "-": 3, "*": 4, "/": 4}
 """Binary operators with their ranks; a higher one binds more."""
-MINUS = "NEG"
-"""The name of the minus sign before a value."""
+MINUS = "minus"
+"""The kind of the minus sign before a value. Names of functions are in upper case."""
 MINUS_RANK = 5
 CONSTANTS = {"TRUE": True, "FALSE": False, "BLANK": None}
 """Functions without parameters, which can also be written without parentheses."""

@@ -12,7 +12,7 @@ from gridview.formulas.numbers import NoValue, Unavailable
 MAX_TEXT = 4_096
 """Characters of a text within a formula."""
 MAX_CHARACTERS_READ = 16_384
-"""Characters that the functions and comparisons of one evaluation read, apart from those that only join and cut texts."""
+"""Characters that the functions and comparisons of one evaluation read, without functions that only join and cut texts."""
 _NEEDLE = 64
 """Characters of a part for which a search takes as long as reading the text once more."""
 
@@ -38,7 +38,7 @@ class Evaluation:
         self.read(len(text) * (len(part) // _NEEDLE + 1))
 
 
-Part = Callable[[Evaluation], Any]
+FormulaPart = Callable[[Evaluation], Any]
 
 
 def check_length(length: int, most: int = MAX_TEXT) -> None:
@@ -54,7 +54,7 @@ def checked_length(text: str) -> str:
     return text
 
 
-def of_one(function: Callable[[Any], Any], one: Part) -> Part:
+def of_one(function: Callable[[Any], Any], one: FormulaPart) -> FormulaPart:
     """Return a function of a value: no value of no value."""
 
     def part(evaluation: Evaluation) -> Any:
@@ -64,7 +64,7 @@ def of_one(function: Callable[[Any], Any], one: Part) -> Part:
     return part
 
 
-def of_two(function: Callable[[Any, Any], Any], one: Part, other: Part) -> Part:
+def of_two(function: Callable[[Any, Any], Any], one: FormulaPart, other: FormulaPart) -> FormulaPart:
     """Return a function of two values: no value if either is none."""
 
     def part(evaluation: Evaluation) -> Any:
@@ -74,7 +74,7 @@ def of_two(function: Callable[[Any, Any], Any], one: Part, other: Part) -> Part:
     return part
 
 
-def of_three(function: Callable[[Any, Any, Any], Any], parts: Sequence[Part]) -> Part:
+def of_three(function: Callable[[Any, Any, Any], Any], parts: Sequence[FormulaPart]) -> FormulaPart:
     """Return a function of three values: no value if any is none."""
     one, other, third = parts
 
@@ -85,7 +85,7 @@ def of_three(function: Callable[[Any, Any, Any], Any], parts: Sequence[Part]) ->
     return part
 
 
-def of_values(function: Callable[[Sequence[Any]], Any], parts: Sequence[Part]) -> Part:
+def of_values(function: Callable[[Sequence[Any]], Any], parts: Sequence[FormulaPart]) -> FormulaPart:
     """Return a function of those of several that are values: no value if none is."""
 
     def part(evaluation: Evaluation) -> Any:
@@ -95,6 +95,6 @@ def of_values(function: Callable[[Sequence[Any]], Any], parts: Sequence[Part]) -
     return part
 
 
-def constant(value: Any) -> Part:
+def constant(value: Any) -> FormulaPart:
     """Return a part that is always the same."""
     return lambda _: value

@@ -5,10 +5,10 @@ from typing import Any
 
 from gridview.formulas.characters import WHITE_SPACE, Characters
 from gridview.formulas.numbers import Number, number_of
-from gridview.formulas.parts import MAX_TEXT, Evaluation, Part, check_length, checked_length, constant
+from gridview.formulas.parts import MAX_TEXT, Evaluation, FormulaPart, check_length, checked_length, constant
 
 
-def concatenated(parts: Sequence[Part]) -> Part:
+def concatenated(parts: Sequence[FormulaPart]) -> FormulaPart:
     """Return all texts as one."""
     if len(parts) == 2:
         one, other = parts
@@ -16,7 +16,7 @@ def concatenated(parts: Sequence[Part]) -> Part:
     return lambda evaluation: checked_length("".join([one(evaluation) for one in parts]))
 
 
-def contains(parts: Sequence[Part], characters: Characters) -> Part:
+def contains(parts: Sequence[FormulaPart], characters: Characters) -> FormulaPart:
     """Return whether a text contains another, case-folded."""
     whole, part = parts
     fold = characters.fold
@@ -30,17 +30,17 @@ def contains(parts: Sequence[Part], characters: Characters) -> Part:
     return value
 
 
-def lower(parts: Sequence[Part], characters: Characters) -> Part:
+def lower(parts: Sequence[FormulaPart], characters: Characters) -> FormulaPart:
     """Return the text in lower case."""
     return _mapped(characters.lower, parts[0])
 
 
-def upper(parts: Sequence[Part], characters: Characters) -> Part:
+def upper(parts: Sequence[FormulaPart], characters: Characters) -> FormulaPart:
     """Return the text in upper case."""
     return _mapped(characters.upper, parts[0])
 
 
-def _mapped(mapping: Callable[[str], str], part: Part) -> Part:
+def _mapped(mapping: Callable[[str], str], part: FormulaPart) -> FormulaPart:
     def value(evaluation: Evaluation) -> str:
         text = part(evaluation)
         evaluation.read(len(text))
@@ -49,7 +49,7 @@ def _mapped(mapping: Callable[[str], str], part: Part) -> Part:
     return value
 
 
-def trim(parts: Sequence[Part], _: Characters) -> Part:
+def trim(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the text without white space at its ends."""
 
     def value(evaluation: Evaluation) -> str:
@@ -60,7 +60,7 @@ def trim(parts: Sequence[Part], _: Characters) -> Part:
     return value
 
 
-def stripped(function: Callable[[str], Any], part: Part) -> Part:
+def stripped(function: Callable[[str], Any], part: FormulaPart) -> FormulaPart:
     """Return a function of a text without white space at its ends: no value of an empty one."""
 
     def value(evaluation: Evaluation) -> Any:
@@ -72,28 +72,28 @@ def stripped(function: Callable[[str], Any], part: Part) -> Part:
     return value
 
 
-def number_in(parts: Sequence[Part], _: Characters) -> Part:
+def number_in(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the number that a text is."""
     return stripped(number_of, parts[0])
 
 
-def length(parts: Sequence[Part], _: Characters) -> Part:
+def length(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the count of characters."""
     (part,) = parts
     return lambda evaluation: len(part(evaluation))
 
 
-def left(parts: Sequence[Part], _: Characters) -> Part:
+def left(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the first characters."""
     return _cut(parts, lambda text, count: text[:count])
 
 
-def right(parts: Sequence[Part], _: Characters) -> Part:
+def right(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the last characters."""
     return _cut(parts, lambda text, count: text[max(0, len(text) - count) :])
 
 
-def _cut(parts: Sequence[Part], cut: Callable[[str, int], str]) -> Part:
+def _cut(parts: Sequence[FormulaPart], cut: Callable[[str, int], str]) -> FormulaPart:
     whole, some = parts
 
     def value(evaluation: Evaluation) -> str:
@@ -103,7 +103,7 @@ def _cut(parts: Sequence[Part], cut: Callable[[str, int], str]) -> Part:
     return value
 
 
-def middle(parts: Sequence[Part], _: Characters) -> Part:
+def middle(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return so many characters from a place on, which counts from 1."""
     whole, begin, some = parts
 
@@ -118,7 +118,7 @@ def middle(parts: Sequence[Part], _: Characters) -> Part:
     return value
 
 
-def substituted(parts: Sequence[Part], _: Characters) -> Part:
+def substituted(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the text with each occurrence of a part replaced, character for character; "" occurs nowhere."""
     whole, part, new = parts
 
@@ -136,7 +136,7 @@ def substituted(parts: Sequence[Part], _: Characters) -> Part:
     return value
 
 
-def found(parts: Sequence[Part], _: Characters) -> Part:
+def found(parts: Sequence[FormulaPart], _: Characters) -> FormulaPart:
     """Return the place of a part in a text, character for character, from a place on. Both count from 1; 0 is nowhere."""
     part, whole = parts[:2]
     begin = parts[2] if len(parts) > 2 else constant(1)
@@ -157,7 +157,7 @@ def _place(count: Number) -> int:
     return int(max(0, min(count, MAX_TEXT + 1)))
 
 
-TextFunction = Callable[[Sequence[Part], Characters], Part]
+TextFunction = Callable[[Sequence[FormulaPart], Characters], FormulaPart]
 
 TEXT_FUNCTIONS: Mapping[str, TextFunction] = {
     "CONTAINS": contains,
