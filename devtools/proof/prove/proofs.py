@@ -251,10 +251,11 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "values",
-        "a value of any type is returned as it was written, and two values compare like their sort strings",
+        "a value of any type is returned as it was written, values compare like their sort strings, columns add up",
         partial(
             run_tests,
             [
+                "tests/unit/chains/test_number_columns.py",
                 "tests/unit/encoding/test_attribute_values.py",
                 "tests/unit/encoding/test_json_codec.py",
                 "tests/unit/encoding/test_option_ranks.py",
