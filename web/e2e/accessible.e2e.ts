@@ -56,9 +56,14 @@ describe('axe finds nothing', () => {
       await page.keyboard.press('Escape');
       await page.getByText(seen).first().waitFor({ state: 'hidden' });
     }
-    await page.goto('/projects/demo?group=state,priority&footers=severity:avg');
-    await page.getByText(/^Average of Severity/).first().waitFor();
+    await page.goto('/projects/demo?group=state,priority&footers=severity:avg&columns=num:64!,name:310!,severity:160,state:118,priority:110');
+    const average = await demo.figures('State: reported, 467 issues', 'Severity');
+    await average.getByText('Average').waitFor();
     await isAccessible(page, 'groups');
+    await average.hover();
+    await page.mouse.wheel(0, 1000);
+    await demo.stickyHeads.nth(1).waitFor();
+    await isAccessible(page, 'heads of groups that stay at the top');
   });
 
   test('in empty and failed states', async ({ visit }) => {

@@ -1,6 +1,7 @@
-import type { CDPSession, Locator } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import { swipe, type Point } from './fingers';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
 import { test } from './test';
@@ -9,11 +10,6 @@ import { test } from './test';
 const INTO_HANDLE = 3;
 /** The modifier in the browser's protocol. */
 const SHIFT = 8;
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 const parts = (api: Api): Promise<string> =>
   makeProject(api, {
@@ -52,17 +48,6 @@ function selected({ grid }: ProjectPage): Promise<readonly string[]> {
 async function weights(api: Api, id: string, count: number): Promise<readonly string[]> {
   const values = await Promise.all(Array.from({ length: count }, (_, at) => valuesOf(api, id, at + 1)));
   return values.map(({ weight }) => String(weight));
-}
-
-/** One finger, from a point to another one. */
-async function swipe(session: CDPSession, from: Point, to: Point): Promise<void> {
-  const steps = Array.from({ length: 8 }, (_, at) => (at + 1) / 8);
-  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [from] });
-  for (const part of steps) {
-    const at = { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
-    await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [at] });
-  }
-  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
 describe('a mouse or a pen', () => {

@@ -3,13 +3,17 @@ import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf } from '../cells/colors';
 import { showSummary } from './footer-text';
-import { showGroup } from './group-head';
+import { valuesFor } from './group-entries';
+import { showFigures, showGroup } from './group-head';
+import { headRoom } from './head-room';
 import type { Color } from '../fields/palette';
 import { valueOf, type Row } from '../fields/values';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
+import type { Group } from '../rows/layout';
 import { commonShift, type Moved } from '../rows/moves';
+import { headsAbove, stickyHeads } from '../rows/sticky';
 import { contains, filledTo, isWholeColumns, rectangleOf, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
@@ -99,20 +103,41 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const { rows } = model;
   // The range that the fill handle would fill, while it is dragged.
   let fill: Rectangle | null = null;
+  const width = signal(element.clientWidth);
+  const roomOf = (group: Group, gutter: number) => headRoom(model.columns.peek(), group.figures, gutter, width.peek());
   const owner: GridOwner = {
     at: (index) => rows.at(index),
     rowClasses: (index) => rowClasses(model, index),
     cellClasses: (index, field) => cellClasses(model, fill, index, field),
     note: (index, field) => noteOf(markAt(model, index, field)),
-    drawWide: (index, wide) => {
+    drawHead: (index, head, gutter) => {
       const slot = rows.at(index);
       if (slot.kind !== 'group') return;
-      const { groups } = model.view.peek();
-      showGroup(wide, slot.group, {
+      const { group } = slot;
+      showGroup(head, group, {
+        ...roomOf(group, gutter),
         fields: model.fields,
-        unit: groups[slot.group.depth]?.unit ?? null,
-        onToggle: () => toggle(index),
+        unit: model.view.peek().groups[group.depth]?.unit ?? null,
+        mayAdd: model.canEdit && valuesFor(group, model) !== null,
       });
+    },
+    drawFigures: (index, id, cell, gutter) => {
+      const slot = rows.at(index);
+      const field = model.field(id);
+      if (slot.kind !== 'group' || !field) return;
+      if (roomOf(slot.group, gutter).listed.has(id)) cell.replaceChildren();
+      else showFigures(cell, slot.group, field);
+    },
+    stickyHeads: (top, max) => stickyHeads(rows.layout, top, max),
+    headsAbove: (index, max) => headsAbove(rows.layout, index, max),
+    toggle: (index) => {
+      const slot = rows.at(index);
+      if (slot.kind === 'group') model.toggleGroup(slot.group.key);
+    },
+    addIn: (index) => {
+      const slot = rows.at(index);
+      const values = slot.kind === 'group' && model.canEdit ? valuesFor(slot.group, model) : null;
+      if (values) connection.onAdd(values);
     },
     drawFooter: (id, footer) => {
       const field = model.field(id);
@@ -218,31 +243,6 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         check: (row) => void actions.check(row, false),
       }),
   };
-  const toggle = (index: number) => {
-    const slot = rows.at(index);
-    if (slot.kind !== 'group') return;
-    model.toggleGroup(slot.group.key);
-    grid.focus({ row: index, column: 0 });
-  };
-  // The head of a group spans all columns, so the library does not report its keys.
-  const toggleByKey = (event: KeyboardEvent) => {
-    const row = event.target instanceof Element ? event.target.closest('.ag-full-width-row') : null;
-    const slot = rows.at(Number(row?.getAttribute('row-index') ?? NaN));
-    if (slot.kind !== 'group' || !(row instanceof HTMLElement)) return;
-    if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
-      event.preventDefault();
-      event.stopPropagation();
-      connection.openContext({ context: { kind: 'group', row: Number(row.getAttribute('row-index')) }, anchor: row, at: null });
-      return;
-    }
-    const wanted = event.key === 'ArrowRight' ? true : event.key === 'ArrowLeft' ? false : event.key === 'Enter' || event.key === ' ' ? !slot.group.open : null;
-    if (wanted === null || wanted === slot.group.open) return;
-    event.preventDefault();
-    event.stopPropagation();
-    toggle(Number(row.getAttribute('row-index')));
-  };
-  element.addEventListener('keydown', toggleByKey, { capture: true });
-  const width = signal(element.clientWidth);
   const resizing = new ResizeObserver(() => (width.value = element.clientWidth));
   resizing.observe(element);
   const grid = mountGrid(element, owner, {
@@ -281,10 +281,9 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       else drawCells();
       return;
     }
-    const whole = [...layout.pieces, ...rows.layout.pieces].some(({ kind }) => kind === 'group');
     if (rows.layout.length !== layout.length) grid.setLength(rows.layout.length);
     layout = rows.layout;
-    grid.refresh({ whole });
+    grid.refresh();
   };
   const note = new Note();
   const sayNote = () => {
@@ -389,7 +388,7 @@ function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, f
       if (row === range.bottom) classes.push('is-bottom');
       if (cell.column === range.left) classes.push('is-left');
       if (cell.column === range.right) classes.push('is-right');
-      if (row === range.bottom && cell.column === range.right && model.canEdit) classes.push('is-corner');
+      if (row === range.bottom && cell.column === range.right && model.canEdit && slot.kind !== 'group') classes.push('is-corner');
     }
     if (fill && contains(fill, cell) && !contains(range, cell)) classes.push('is-filling');
   }

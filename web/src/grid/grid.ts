@@ -9,6 +9,7 @@ import type { SortKey } from '../api/types';
 import type { Typed } from '../cells/editors/editor';
 import type { Field } from '../fields/fields';
 import type { Point } from '../place';
+import type { StickyHead } from '../rows/sticky';
 import type { Range, Slot } from '../rows/store';
 import type { RowHeight } from '../view/view';
 import type { Cell } from '../selection/range';
@@ -37,8 +38,18 @@ export interface GridOwner {
   cellClasses(index: number, field: string): readonly string[];
   /** The note on a cell, such as why a value was refused; empty for none. */
   note(index: number, field: string): string;
-  /** Draw a row that is no issue, such as the head of a group, across all columns. */
-  drawWide(index: number, element: HTMLElement): void;
+  /** Draw the label of a group's head into its gutter, which is `gutter` pixels wide. */
+  drawHead(index: number, element: HTMLElement, gutter: number): void;
+  /** Draw the figures of a group below the head of a column, if they are not in the label. */
+  drawFigures(index: number, field: string, element: HTMLElement, gutter: number): void;
+  /** The heads that stay at the top if this row, with a fraction, is the first in view; at most `max`. */
+  stickyHeads(top: number, max: number): readonly StickyHead[];
+  /** How many of them, at most `max`, cover the view above a row. */
+  headsAbove(index: number, max: number): number;
+  /** Open or close the group of a head. */
+  toggle(index: number): void;
+  /** Start an issue with the values of the group of a head. */
+  addIn(index: number): void;
   /** Draw the summary of a column. */
   drawFooter(field: string, element: HTMLElement): void;
   openFooter(field: string, anchor: HTMLElement): void;
@@ -100,11 +111,8 @@ export interface Grid {
   setHeight(height: RowHeight): void;
   /** How many rows there are. */
   setLength(length: number): void;
-  /**
-   * The result of `at` has changed: draw it. `whole` also draws rows again that may have become heads of groups or
-   * issues.
-   */
-  refresh(options?: { readonly whole: boolean }): void;
+  /** The result of `at` has changed: draw it. */
+  refresh(): void;
   /** The content of `drawFooter` has changed. */
   refreshFooter(): void;
   /** The result of `rowClasses` and `cellClasses` has changed. */

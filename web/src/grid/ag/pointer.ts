@@ -41,8 +41,10 @@ export function followPointer({ viewport, owner, footer, cellOf, pressed, tapped
   const elementAt = (target: EventTarget | null): HTMLElement | null =>
     target instanceof Element ? target.closest<HTMLElement>('.ag-cell:not(.ag-cell-inline-editing)') : null;
   const cellAt = (x: number, y: number): Cell | null => {
-    const element = document.elementFromPoint(x, y)?.closest<HTMLElement>('.ag-cell');
-    return element && viewport.contains(element) ? cellOf(element) : null;
+    // Heads of groups that stay at the top cover some.
+    const element = document.elementsFromPoint(x, y).find((one) => viewport.contains(one) && one.closest('.ag-cell'));
+    const cell = element?.closest<HTMLElement>('.ag-cell');
+    return cell ? cellOf(cell) : null;
   };
 
   const begin = (pointerId: number, reached: (cell: Cell) => void, ended: (gesture: 'done' | 'cancelled') => void) => {
