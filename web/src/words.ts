@@ -173,6 +173,7 @@ export const words = {
     yes: 'Yes',
     no: 'No',
     empty: '(empty)',
+    more: (options: number) => `+${numbers.format(options)}`,
     stars: (on: number, of: number) => `${on} of ${of} stars`,
     choose: 'Choose',
     search: 'Search options',

@@ -25,6 +25,7 @@ import { AddHead } from './add';
 import { IssueCell, type CellParams } from './cell';
 import { paint } from './classes';
 import { followContext, type Pressed } from './context';
+import { followTruncated } from './clipped';
 import { CellEditing, type Edited } from './editor';
 import { followFocus } from './focus';
 import { contentWidth } from './fit';
@@ -51,6 +52,8 @@ ModuleRegistry.registerModules([
 ]);
 
 const HEADER_HEIGHT = 34;
+/** Rows of this height have two lines of text. */
+const TALL: RowHeight = 56;
 /** Rows of one block of the row model. A block holds only the numbers of its rows. */
 const BLOCK = 500;
 
@@ -120,7 +123,9 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     fullWidthCellRenderer: WideRow,
     fullWidthCellRendererParams: { owner },
     onViewportChanged: ({ firstRow, lastRow }) => owner.show({ first: firstRow, last: lastRow }),
-    onColumnResized: ({ finished, source, column }) => {
+    onColumnResized: ({ api: resized, finished, source, column, columns: changed }) => {
+      // Their cells have more room or less.
+      if (finished && changed) resized.refreshCells({ force: true, columns: changed });
       if (finished && column && source === 'uiColumnResized') owner.resize(column.getColId(), column.getActualWidth());
     },
     onColumnMoved: ({ finished, source, column }) => {
@@ -139,6 +144,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
   });
   api.setGridAriaProperty('label', options.label);
+  host.classList.toggle('is-tall', height === TALL);
 
   function select(field: string, extend: boolean): void {
     focus.forget();
@@ -191,6 +197,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       },
     }),
     followGutter(host, owner),
+    followTruncated(host),
     fitByDoubleClick(host, owner),
     followPointer({
       viewport,
@@ -219,6 +226,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     setHeight: (next) => {
       if (next === height) return;
       height = next;
+      host.classList.toggle('is-tall', height === TALL);
       api.setGridOption('rowHeight', next);
     },
     setLength: (next) => {

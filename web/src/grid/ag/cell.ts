@@ -6,6 +6,7 @@ import { valueOf } from '../../fields/values';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
 import { paintCell } from './classes';
+import { fitLater, unfit } from './clipped';
 
 export interface CellParams {
   readonly field: Field;
@@ -35,7 +36,10 @@ export class IssueCell implements ICellRendererComp {
     const slot = owner.at(index);
     paintCell(eGridCell, owner, index, field.id);
     this.element.className = `cell cell-${field.type}${slot.kind === 'loading' ? ' cell-loading' : ''}`;
-    if (slot.kind === 'issue') showValue(this.element, field, valueOf(slot.row, field.id));
-    else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
+    unfit(this.element);
+    if (slot.kind === 'issue') {
+      showValue(this.element, field, valueOf(slot.row, field.id));
+      if (field.type === 'number' || field.type === 'multi_enum') fitLater(this.element);
+    } else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
   }
 }
