@@ -228,6 +228,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       height = next;
       host.classList.toggle('is-tall', height === TALL);
       api.setGridOption('rowHeight', next);
+      // Their cells have more lines or fewer.
+      api.refreshCells({ force: true });
     },
     setLength: (next) => {
       length = next;

@@ -31,7 +31,7 @@ export class IssueCell implements ICellRendererComp {
     return true;
   }
 
-  private draw({ node, field, owner, eGridCell }: Params): void {
+  private draw({ node, field, owner, eGridCell, column }: Params): void {
     const index = node.rowIndex ?? -1;
     const slot = owner.at(index);
     paintCell(eGridCell, owner, index, field.id);
@@ -39,7 +39,7 @@ export class IssueCell implements ICellRendererComp {
     unfit(this.element);
     if (slot.kind === 'issue') {
       showValue(this.element, field, valueOf(slot.row, field.id));
-      if (field.type === 'number' || field.type === 'multi_enum') fitLater(this.element);
+      if (field.type === 'number' || field.type === 'multi_enum') fitLater(this.element, column?.getActualWidth());
     } else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
   }
 }

@@ -6,25 +6,41 @@ import { words } from '../../words';
 
 /** Pixels for the number of options without room. */
 const ROOM = 32;
+/** Pixels of the widest of the characters that plain numbers have, and of the padding of a cell. */
+const WIDEST_DIGIT = 10;
+const PADDING = 20;
+const PLAIN_NUMBER = /^[-\d.,\s%]*$/;
 const SIGNS = '###';
 
 const drawn = new Set<HTMLElement>();
+/** The content of the cells that show signs in its place. */
+const replaced = new WeakMap<HTMLElement, readonly ChildNode[]>();
 
-/** Look at a cell of numbers or options in the next frame, together with all others that are drawn until then. */
-export function fitLater(cell: HTMLElement): void {
+/**
+ * Look at a cell of numbers or options in the next frame, together with all others that are drawn until then. A number
+ * that surely fits its column, by the width of that, is not measured.
+ */
+export function fitLater(cell: HTMLElement, columnWidth = 0): void {
+  if (!cell.firstChild || surelyFits(cell, columnWidth)) return;
   if (!drawn.size) requestAnimationFrame(fitDrawn);
   drawn.add(cell);
 }
 
+function surelyFits({ children, textContent }: HTMLElement, columnWidth: number): boolean {
+  return !children.length && textContent.length * WIDEST_DIGIT + PADDING <= columnWidth && PLAIN_NUMBER.test(textContent);
+}
+
 /** Show the whole content of a cell again, for a new value or to measure it. */
 export function unfit(cell: HTMLElement): void {
-  const label = cell.getAttribute('aria-label');
-  if (label !== null) {
-    cell.textContent = label;
+  const content = replaced.get(cell);
+  if (content) {
+    cell.replaceChildren(...content);
     cell.removeAttribute('aria-label');
     cell.removeAttribute('role');
+    replaced.delete(cell);
   }
   cell.querySelector('.cell-more')?.remove();
+  cell.classList.remove('is-counted');
   for (const pill of cell.querySelectorAll<HTMLElement>('.pill[hidden]')) pill.hidden = false;
 }
 
@@ -32,23 +48,28 @@ function fitDrawn(): void {
   const cells = [...drawn].filter((cell) => cell.isConnected);
   drawn.clear();
   // All are measured before any is changed, so that the browser makes one layout.
-  const clipped = cells.flatMap((cell) => (cell.scrollWidth > cell.clientWidth ? [{ cell, fitting: fittingIn(cell) }] : []));
+  const clipped = cells.flatMap((cell) => (overflows(cell) ? [{ cell, fitting: fittingIn(cell) }] : []));
   for (const { cell, fitting } of clipped) {
     if (cell.classList.contains('cell-number')) showSigns(cell);
     else countRest(cell, fitting);
   }
 }
 
-/** How many children of a cell fit beside the number of the others. */
+function overflows({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Element): boolean {
+  return scrollWidth > clientWidth || scrollHeight > clientHeight + 1;
+}
+
+/** How many children of a cell fit beside the number of the others, which is at the end of the last line. */
 function fittingIn(cell: HTMLElement): number {
-  const end = cell.getBoundingClientRect().right - ROOM;
-  return [...cell.children].filter((child) => child.getBoundingClientRect().right <= end).length;
+  const { right, bottom } = cell.getBoundingClientRect();
+  const boxes = [...cell.children].map((child) => child.getBoundingClientRect());
+  const last = Math.max(...boxes.flatMap((box) => (box.bottom <= bottom + 1 ? [box.top] : [])));
+  return boxes.filter((box) => box.top < last || (box.top === last && box.right <= right - ROOM)).length;
 }
 
 function showSigns(cell: HTMLElement): void {
   const { textContent } = cell;
-  // A bar or stars are no digits.
-  if (cell.children.length) return;
+  replaced.set(cell, [...cell.childNodes]);
   cell.textContent = SIGNS;
   cell.setAttribute('role', 'img');
   cell.setAttribute('aria-label', textContent);
@@ -58,6 +79,7 @@ function countRest(cell: HTMLElement, fitting: number): void {
   // The first one is shown in any case, cut at its end.
   const rest = [...cell.children].slice(Math.max(1, fitting));
   if (!rest.length) return;
+  cell.classList.toggle('is-counted', fitting < 1);
   for (const pill of rest) if (pill instanceof HTMLElement) pill.hidden = true;
   const more = document.createElement('span');
   more.className = 'cell-more';
@@ -84,8 +106,7 @@ export function followTruncated(host: HTMLElement): () => void {
 function wholeOf(cell: HTMLElement): string {
   const label = cell.getAttribute('aria-label');
   if (label !== null) return label;
-  const isCut = cell.scrollWidth > cell.clientWidth || cell.scrollHeight > cell.clientHeight + 1 || cell.querySelector('.cell-more');
-  if (!isCut) return '';
-  const parts = [...cell.querySelectorAll('.pill')].map(({ textContent }) => textContent);
-  return parts.length ? parts.join(', ') : cell.textContent;
+  const pills = [...cell.querySelectorAll('.pill')];
+  if (![cell, ...pills].some(overflows) && !cell.querySelector('.cell-more')) return '';
+  return pills.length ? pills.map(({ textContent }) => textContent).join(', ') : cell.textContent;
 }
