@@ -363,10 +363,13 @@ export const words = {
     place: (place: number, issues: number) => `${numbers.format(place)} of ${counted(issues, 'issue', 'issues')}`,
     wrapped: { forward: 'Continued from the first row.', backward: 'Continued from the last row.' },
     hidden: (issues: number) => `${counted(issues, 'more issue', 'more issues')} in groups that are not open.`,
-    looksIn: (fields: readonly string[]) => `Looks in ${fields.join(', ')}.`,
+    onlyShown: (issues: number) => counted(issues, 'loaded issue', 'loaded issues'),
+    alsoShown: (issues: number) => `and ${counted(issues, 'more loaded issue', 'more loaded issues')}.`,
+    looksIn: (fields: readonly string[], whole: readonly string[]) =>
+      `Looks in ${fields.join(', ')}.${whole.length ? ` Parts of ${whole.join(', ')} only in loaded rows.` : ''}`,
     wholeWords: (most: number, fields: readonly string[]) =>
-      `Above ${numbers.format(most)} issues: only whole words of columns that are searchable by words${fields.length ? ` (${fields.join(', ')})` : ''}.`,
-    noFields: 'No column with text is shown.',
+      `Above ${numbers.format(most)} issues: in all rows only whole words of columns that are searchable by words${fields.length ? ` (${fields.join(', ')})` : ''}, in loaded rows all cells.`,
+    noFields: 'No column that shows text is visible.',
     at: (field: string, text: string) => `${field}: ${text}`,
   },
   sorting: {

@@ -318,7 +318,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       if (cell) grid.reveal(cell);
     }),
     // Everything that changes the look of rows and cells.
-    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.matcher].map((look: ReadonlySignal<unknown>) =>
+    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.sought].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
