@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import { findings } from './accessibility';
 import { swipe, type Point } from './fingers';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
@@ -67,7 +68,7 @@ describe('a mouse or a pen', () => {
     await keyboard.press('Shift+ArrowDown');
     await expect.poll(() => selected(page)).toEqual(['1', '2', '3']);
     await (await page.cell(5, 'Weight')).click({ modifiers: ['ControlOrMeta'] });
-    await expect.poll(() => selected(page)).toEqual(['5']);
+    await expect.poll(() => selected(page)).toEqual(['1', '2', '3', '5']);
 
     await (await page.cell(1, 'Weight')).click();
     await keyboard.type('5');
@@ -136,5 +137,68 @@ describe('a finger', () => {
     };
     await expect.poll(back).toBe(0);
     await expect.poll(() => selected(page)).toEqual(['2', '2', '2']);
+  });
+});
+
+describe('several ranges', () => {
+  test('are added by Ctrl and by Shift+F8, and copied, cleared and summed up together', async ({ visit, api }) => {
+    const issues = Array.from({ length: 8 }, (_, at) => ({ name: `Part ${at + 1}`, fields: { weight: at + 1, note: `note ${at + 1}` } }));
+    const id = await makeProject(api, { name: 'Ranges', fields: PARTS, issues });
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'columns=name:200,weight:120,kind:120,note:200');
+    const status = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    const copied = async (keys: string) => {
+      await page.evaluate(() => navigator.clipboard.writeText(''));
+      await page.keyboard.press(keys);
+      await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).not.toBe('');
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    await (await project.cell(0, 'Weight')).click();
+    await (await project.cell(1, 'Weight')).click({ modifiers: ['Shift'] });
+    await (await project.cell(4, 'Weight')).click({ modifiers: ['Control'] });
+    await status('3 cells selected in 2 ranges');
+    await (await project.cell(6, 'Weight')).click({ modifiers: ['Control', 'Shift'] });
+    await status('5 cells selected in 2 ranges');
+    await page.getByText('Sum 21 · Average 4.2 · Min 1 · Max 7').waitFor();
+    expect(await page.locator('.ag-cell.is-selected').allInnerTexts()).toEqual(['1', '2', '5', '6', '7']);
+    expect(await findings(page)).toEqual([]);
+    expect(await copied('Control+c')).toBe('1\r\n2\r\n5\r\n6\r\n7');
+
+    // The focus is in the last range, which is no block with one of other rows and columns.
+    await (await project.cell(2, 'Note')).click({ modifiers: ['Control'] });
+    await page.keyboard.press('Control+c');
+    await status('Ranges can be copied together if all have the same rows, or all have the same columns.');
+    await page.keyboard.press('Delete');
+    await expect.poll(() => Promise.all([1, 3, 7].map((num) => valuesOf(api, id, num)))).toEqual([
+      { name: 'Part 1', state: 'open', note: 'note 1' },
+      { name: 'Part 3', state: 'open', weight: 3 },
+      { name: 'Part 7', state: 'open', note: 'note 7' },
+    ]);
+    // All of it is one step.
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ note: 'note 3' });
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ weight: 1 });
+
+    // A click without Ctrl, and Shift without Ctrl, leave one range.
+    await (await project.cell(3, 'Weight')).click();
+    await (await project.cell(3, 'Note')).click({ modifiers: ['Control'] });
+    await (await project.cell(4, 'Note')).click({ modifiers: ['Shift'] });
+    await status('2 cells selected');
+
+    // By keys: Shift+F8 keeps the range, and the arrows go to the beginning of the next.
+    await (await project.cell(0, 'Name')).click();
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+F8');
+    await status('Adding a range: go to its first cell. Escape ends.');
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight', 'Shift+ArrowDown']) await page.keyboard.press(key);
+    await status('4 cells selected in 2 ranges');
+    expect(await copied('Control+c')).toBe('Part 1\tnote 1\r\nPart 2\tnote 2');
+    // One copied value fills all ranges.
+    await page.evaluate(() => navigator.clipboard.writeText('same'));
+    await page.keyboard.press('Control+v');
+    await expect.poll(() => Promise.all([1, 2].map((num) => valuesOf(api, id, num)))).toMatchObject([{ name: 'same', note: 'same' }, { name: 'same', note: 'same' }]);
+    await page.keyboard.press('Escape');
+    await page.getByText('in 2 ranges').waitFor({ state: 'hidden' });
   });
 });

@@ -212,7 +212,9 @@ function areLoaded(rows: readonly ShownRow[]): boolean {
 function readRows(grid: Element): ShownRow[] {
   const textOf = (cell: Element) => {
     const label = cell.querySelector('[role="img"]')?.getAttribute('aria-label');
-    return label ?? [...(cell.firstElementChild?.children.length ? cell.firstElementChild.children : [cell])].map(({ textContent }) => textContent).join(', ');
+    if (label && !cell.querySelector('.cell-more')) return label;
+    const parts = cell.firstElementChild?.children.length ? [...cell.firstElementChild.children] : [cell];
+    return parts.flatMap((part) => (part.classList.contains('cell-more') ? [] : [part.textContent])).join(', ');
   };
   const heads = [...grid.querySelectorAll('[role="columnheader"]')];
   const names = new Map(

@@ -173,6 +173,8 @@ export const words = {
     yes: 'Yes',
     no: 'No',
     empty: '(empty)',
+    create: (option: string) => `Create “${option}”`,
+    more: (options: number) => `+${numbers.format(options)}`,
     stars: (on: number, of: number) => `${on} of ${of} stars`,
     choose: 'Choose',
     search: 'Search options',
@@ -210,8 +212,12 @@ export const words = {
     deleteWhy: 'This deletes them for everyone. You can undo it, or restore them from the trash for 30 days.',
     delete: 'Delete',
     cancel: 'Cancel',
+    notOneBlock: 'Ranges can be copied together if all have the same rows, or all have the same columns.',
+    notOneJob: 'So many rows can be changed together if all ranges have the same rows, or all have the same columns.',
     tooManyToCopy: (most: number) => `At most ${numbers.format(most)} rows can be copied. Export them instead.`,
     pasteByKeys: 'The browser does not let the page read the clipboard. Press Ctrl+V to paste.',
+    optionsAdded: (field: string, options: readonly string[]) => `New in ${field} for everyone: ${options.join(', ')}.`,
+    noField: (field: string) => `${field} does not exist anymore.`,
     notFrozen: (field: string) => `The window is too narrow to freeze ${field}. Frozen columns take at most half of it.`,
   },
   /** The keys of actions, as menus show them. */
@@ -316,6 +322,7 @@ export const words = {
     keys: [
       ['Arrow keys', 'Go to the next cell'],
       ['Shift + arrow keys', 'Extend the selection; with Ctrl, to the edge'],
+      ['Ctrl + click, or Shift + F8', 'Add a range of cells; with Ctrl + Shift + click, extend the latest'],
       ['Ctrl + A', 'Select all cells'],
       ['Shift + Space', 'Select the row'],
       ['Ctrl + Space, or Enter on a header', 'Select the column; with Shift + Enter, one more'],
@@ -356,10 +363,13 @@ export const words = {
     place: (place: number, issues: number) => `${numbers.format(place)} of ${counted(issues, 'issue', 'issues')}`,
     wrapped: { forward: 'Continued from the first row.', backward: 'Continued from the last row.' },
     hidden: (issues: number) => `${counted(issues, 'more issue', 'more issues')} in groups that are not open.`,
-    looksIn: (fields: readonly string[]) => `Looks in ${fields.join(', ')}.`,
+    onlyShown: (issues: number) => counted(issues, 'loaded issue', 'loaded issues'),
+    alsoShown: (issues: number) => `and ${counted(issues, 'more loaded issue', 'more loaded issues')}.`,
+    looksIn: (fields: readonly string[], whole: readonly string[]) =>
+      `Looks in ${fields.join(', ')}.${whole.length ? ` Parts of ${whole.join(', ')} only in loaded rows.` : ''}`,
     wholeWords: (most: number, fields: readonly string[]) =>
-      `Above ${numbers.format(most)} issues: only whole words of columns that are searchable by words${fields.length ? ` (${fields.join(', ')})` : ''}.`,
-    noFields: 'No column with text is shown.',
+      `Above ${numbers.format(most)} issues: in all rows only whole words of columns that are searchable by words${fields.length ? ` (${fields.join(', ')})` : ''}, in loaded rows all cells.`,
+    noFields: 'No column that shows text is visible.',
     at: (field: string, text: string) => `${field}: ${text}`,
   },
   sorting: {
@@ -398,7 +408,9 @@ export const words = {
     noIssuesWhy: 'Add a row, or drop a CSV file here to import issues.',
   },
   status: {
-    selected: (cells: number) => `${counted(cells, 'cell', 'cells')} selected`,
+    selected: (cells: number, ranges: number) =>
+      `${counted(cells, 'cell', 'cells')} selected${ranges > 1 ? ` in ${counted(ranges, 'range', 'ranges')}` : ''}`,
+    adding: 'Adding a range: go to its first cell. Escape ends.',
     figures: (sum: string, avg: string, min: string, max: string) => `Sum ${sum} · Average ${avg} · Min ${min} · Max ${max}`,
     part: '(loaded rows)',
     partWhy: 'Some of the selected rows are not loaded. Select a whole column to have all of its rows included.',
@@ -630,7 +642,8 @@ export const words = {
     ofAll: 'All issues of the project.',
     ofFilter: 'All issues that match the filter when the job starts.',
     ofChecked: 'The checked issues, wherever they are.',
-    ofRows: (from: number, to: number) => `The issues in the rows from ${numbers.format(from)} to ${numbers.format(to)}.`,
+    ofRows: (rows: readonly (readonly [from: number, to: number])[]) =>
+      `The issues in the rows from ${rows.map(([from, to]) => `${numbers.format(from)} to ${numbers.format(to)}`).join(', ')}.`,
     field: 'Field',
     value: 'New value',
     change: 'Change',

@@ -153,6 +153,11 @@ export class Editor {
     this.mark([{ num, field }], { kind: 'refused', text, message });
   }
 
+  /** Mark a cell whose value cannot be written yet. */
+  hold(num: number, field: string): void {
+    this.mark([{ num, field }], { kind: 'pending' });
+  }
+
   unmark(cells: readonly { readonly num: number; readonly field: string }[]): void {
     this.mark(cells, null);
   }

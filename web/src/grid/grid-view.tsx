@@ -14,7 +14,7 @@ import { findUsers } from '../project/queries';
 import type { Group } from '../rows/layout';
 import { commonShift, type Moved } from '../rows/moves';
 import { headsAbove, stickyHeads } from '../rows/sticky';
-import { contains, filledTo, isWholeColumns, rectangleOf, type Cell, type Rectangle } from '../selection/range';
+import { contains, coversColumns, filledTo, rectangleOf, rectanglesOf, withRows, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
 import { functionsOf } from '../view/footers';
@@ -153,13 +153,12 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const slot = context.kind === 'head' ? null : rows.at(context.kind === 'cell' ? context.cell.row : context.row);
       if (!slot || slot.kind === 'issue' || slot.kind === 'group') connection.openContext({ context, anchor, at });
     },
-    selectColumn: (field, extend) => model.selectColumn(field, extend),
+    selectColumn: (field, how) => model.selectColumn(field, how),
     isChosen: (field) => {
       const selection = model.selection.peek();
-      if (!selection || !isWholeColumns(selection, model.size)) return false;
-      const { left, right } = rectangleOf(selection);
       const column = model.columns.peek().findIndex((one) => one.field === field);
-      return column >= left && column <= right;
+      const isWhole = (range: Rectangle) => coversColumns(range, model.size) && column >= range.left && column <= range.right;
+      return selection !== null && rectanglesOf(selection).some(isWhole);
     },
     isSelected: (cell) => model.isSelected(cell),
     addField: () => model.panels.openSettings({ kind: 'new', beside: null, like: null }),
@@ -184,6 +183,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
+    mayCreateOptions: permits(model.role, 'admin'),
     refused: (index, field) => refusedText(markAt(model, index, field)),
     editing: (index, field) => {
       // The editor says itself what was refused.
@@ -204,10 +204,12 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     clicked: (cell) => actions.toggle(cell),
     focused: (cell) => model.moveTo(cell),
     anchor: () => model.selection.peek()?.anchor ?? null,
-    reached: (reach) => {
+    reached: (reach, only = false) => {
       const selection = model.selection.peek();
-      if (selection) model.selection.value = { anchor: selection.anchor, reach };
+      if (selection) model.selection.value = only ? { anchor: selection.anchor, reach } : { ...selection, reach };
     },
+    added: (cell) => model.addRange(cell),
+    pressed: () => (model.adding.value = false),
     filling: (to) => {
       const { range } = model;
       if (range) fill = filledTo(range, to);
@@ -269,10 +271,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     const row = selection?.anchor.row ?? -1;
     // A user at the beginning without a row in focus sees the rows that arrive there.
     const follows = !inView.atTop || (row >= inView.first && row <= inView.last);
-    if (selection) {
-      const to = (cell: Cell): Cell => ({ ...cell, row: now(cell.row) ?? cell.row });
-      model.selection.value = { anchor: to(selection.anchor), reach: to(selection.reach) };
-    }
+    if (selection) model.selection.value = withRows(selection, (at) => now(at) ?? at);
     shifted = { by: follows ? by : 0, focus: model.selection.peek()?.anchor ?? null };
   };
   const drawRows = (atOnce: boolean) => {
@@ -318,7 +317,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       if (cell) grid.reveal(cell);
     }),
     // Everything that changes the look of rows and cells.
-    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.matcher].map((look: ReadonlySignal<unknown>) =>
+    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.sought].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
@@ -382,13 +381,15 @@ function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, f
   const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
   if (selection) {
     const range = rectangleOf(selection);
-    if (contains(range, cell)) {
+    for (const one of rectanglesOf(selection)) {
+      if (!contains(one, cell)) continue;
       classes.push('is-selected');
-      if (row === range.top) classes.push('is-top');
-      if (row === range.bottom) classes.push('is-bottom');
-      if (cell.column === range.left) classes.push('is-left');
-      if (cell.column === range.right) classes.push('is-right');
-      if (row === range.bottom && cell.column === range.right && model.canEdit && slot.kind !== 'group') classes.push('is-corner');
+      if (row === one.top) classes.push('is-top');
+      if (row === one.bottom) classes.push('is-bottom');
+      if (cell.column === one.left) classes.push('is-left');
+      if (cell.column === one.right) classes.push('is-right');
+      // Only a single range can be dragged over others.
+      if (row === one.bottom && cell.column === one.right && model.canEdit && !selection.others && slot.kind !== 'group') classes.push('is-corner');
     }
     if (fill && contains(fill, cell) && !contains(range, cell)) classes.push('is-filling');
   }

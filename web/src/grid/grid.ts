@@ -30,6 +30,8 @@ export type Context =
   | { readonly kind: 'group'; readonly row: number }
   | { readonly kind: 'head'; readonly field: string };
 
+export type Choosing = 'only' | 'extend' | 'add';
+
 /** The questions and events of the grid to its owner. */
 export interface GridOwner {
   at(index: number): Slot;
@@ -60,8 +62,8 @@ export interface GridOwner {
   openContext(context: Context, anchor: HTMLElement, at: Point | null): void;
 
   sort(field: string, add: boolean): void;
-  /** The head of a column was chosen. `extend`: the columns between it and the selected ones too. */
-  selectColumn(field: string, extend: boolean): void;
+  /** The head of a column was chosen: only it, also the columns between it and the selected ones, or also those. */
+  selectColumn(field: string, how: Choosing): void;
   /** Whether a head is of the selected columns. */
   isChosen(field: string): boolean;
   resize(field: string, width: number): void;
@@ -81,6 +83,8 @@ export interface GridOwner {
   expand(index: number): void;
 
   mayEdit(index: number, field: string): boolean;
+  /** Whether the user may add options to fields. */
+  readonly mayCreateOptions: boolean;
   suggestUsers(prefix: string): Promise<readonly string[]>;
   /** An editor opens. Returns what to call when it is closed. */
   editing(index: number, field: string): () => void;
@@ -96,8 +100,12 @@ export interface GridOwner {
   /** The cell from which a range extends; null while none is selected. */
   anchor(): Cell | null;
   isSelected(cell: Cell): boolean;
-  /** A pointer was dragged, or pressed with Shift, to a cell. */
-  reached(cell: Cell): void;
+  /** A pointer was dragged, or pressed with Shift, to a cell. `only`: the other ranges are not selected any more. */
+  reached(cell: Cell, only?: boolean): void;
+  /** A pointer was pressed on a cell with Ctrl: one more range begins there. */
+  added(cell: Cell): void;
+  /** A pointer was pressed on a cell without Ctrl: a single range begins there. */
+  pressed(): void;
   /** The fill handle is being dragged to a cell. */
   filling(to: Cell): void;
   /** The drag of the fill handle is over. `take`: fill the cells that it reached. */

@@ -307,7 +307,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
           onClose={(now) => {
             panels.window.value = null;
             panels.settings.value = null;
-            if (model.differsFrom(now)) onRedefined();
+            if (!model.adopt(now)) onRedefined();
           }}
         />
       )}

@@ -20,11 +20,13 @@ import { valueOf } from '../../fields/values';
 import type { Cell } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import { words } from '../../words';
-import type { Grid, GridColumn, GridOwner } from '../grid';
+import type { Choosing, Grid, GridColumn, GridOwner } from '../grid';
 import { AddHead } from './add';
 import { IssueCell, type CellParams } from './cell';
+import { choosingBy } from './choosing';
 import { paint } from './classes';
 import { followContext, type Pressed } from './context';
+import { followTruncated } from './clipped';
 import { CellEditing, type Edited } from './editor';
 import { followFocus } from './focus';
 import { contentWidth } from './fit';
@@ -52,6 +54,8 @@ ModuleRegistry.registerModules([
 ]);
 
 const HEADER_HEIGHT = 34;
+/** Rows of this height have two lines of text. */
+const TALL: RowHeight = 56;
 /** Rows of one block of the row model. A block holds only the numbers of its rows. */
 const BLOCK = 500;
 
@@ -115,7 +119,9 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     pinnedBottomRowData: [PLACEHOLDER],
     getRowClass: ({ node }) => (node.rowPinned ? ['footer'] : [...owner.rowClasses(node.rowIndex ?? -1)]),
     onViewportChanged: ({ firstRow, lastRow }) => owner.show({ first: firstRow, last: lastRow }),
-    onColumnResized: ({ finished, source, column }) => {
+    onColumnResized: ({ api: resized, finished, source, column, columns: changed }) => {
+      // Their cells have more room or less.
+      if (finished && changed) resized.refreshCells({ force: true, columns: changed });
       if (finished && column && source === 'uiColumnResized') owner.resize(column.getColId(), column.getActualWidth());
     },
     onColumnMoved: ({ finished, source, column }) => {
@@ -134,10 +140,11 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
   });
   api.setGridAriaProperty('label', options.label);
+  host.classList.toggle('is-tall', height === TALL);
 
-  function select(field: string, extend: boolean): void {
+  function select(field: string, how: Choosing): void {
     focus.forget();
-    owner.selectColumn(field, extend);
+    owner.selectColumn(field, how);
   }
 
   function definitions(): ColDef<Placeholder>[] {
@@ -216,14 +223,23 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       },
     }),
     followGutter(host, owner, toggle),
+    followTruncated(host),
     fitByDoubleClick(host, owner),
     followPointer({
       viewport,
       owner,
       footer: () => height,
       cellOf,
-      pressed: focus.report,
+      pressed: (cell) => {
+        owner.pressed();
+        focus.report(cell);
+      },
+      added: (cell) => {
+        focus.know(cell);
+        owner.added(cell);
+      },
       tapped: (cell) => {
+        owner.pressed();
         focus.report(cell);
         api.setFocusedCell(cell.row, fieldAt(cell.column));
       },
@@ -247,7 +263,10 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     setHeight: (next) => {
       if (next === height) return;
       height = next;
+      host.classList.toggle('is-tall', height === TALL);
       api.setGridOption('rowHeight', next);
+      // Their cells have more lines or fewer.
+      api.refreshCells({ force: true });
       sticky.redraw();
     },
     setLength: (next) => {
@@ -342,12 +361,12 @@ function asksForMenu({ key, shiftKey, altKey }: KeyboardEvent): boolean {
  * Handle a key at the head of a column: Enter or Space selects it, and keys of cells are for the selected columns.
  * Returns whether the key was taken.
  */
-function headKey(event: KeyboardEvent, field: string, owner: GridOwner, select: (field: string, extend: boolean) => void): boolean {
+function headKey(event: KeyboardEvent, field: string, owner: GridOwner, select: (field: string, how: Choosing) => void): boolean {
   const { target, key } = event;
   const head = target instanceof Element ? target.closest<HTMLElement>('.ag-header-cell') : null;
   // The head's own buttons take their keys.
   if (target instanceof HTMLButtonElement && (key === 'Enter' || key === ' ')) return true;
-  if (key === 'Enter' || key === ' ') select(field, event.shiftKey);
+  if (key === 'Enter' || key === ' ') select(field, choosingBy(event));
   else if (asksForMenu(event) && head) owner.openContext({ kind: 'head', field }, head, null);
   else if (event.ctrlKey || event.metaKey || key === 'Delete' || key === 'Backspace') return owner.isChosen(field) && owner.key(event);
   else return false;
@@ -498,7 +517,7 @@ function addOf(owner: GridOwner): ColDef<Placeholder> {
   };
 }
 
-function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, extend: boolean) => void): ColDef<Placeholder> {
+function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, how: Choosing) => void): ColDef<Placeholder> {
   return {
     colId: column.field.id,
     headerName: column.field.name,

@@ -7,6 +7,7 @@ import type { ProjectModel } from '../../project/model';
 import { permits } from '../../auth/session';
 import type { BulkKind, Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
+import { rowCount, rowsOf } from '../../selection/range';
 import type { Icon as IconName } from '../../ui/icons';
 import { fromFilter, shownIn } from '../../view/filters';
 import { CollapseContext, Collapsing } from '../../ui/collapse';
@@ -151,11 +152,11 @@ function MorePanel({ model, actions, collapsing, close }: MorePanelProps) {
 
 /** The actions on many issues at once. */
 function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
-  const { range, panels } = model;
+  const { panels } = model;
   const matched = model.counting.counts.value?.matched ?? null;
   const filtered = model.filter !== null;
   const change = (scope: Scope, edit: BulkKind = 'set') => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
-  const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
+  const selected = rowCount(rowsOf(model.ranges)) > 1 ? countOf(model.selectedTargets()) : 0;
   return (
     <>
       {selected > 0 && <Choice icon="pencil" label={words.jobs.changeSelected(selected)} onChoose={() => change('rows')} close={close} />}
