@@ -209,6 +209,8 @@ describe('an option', () => {
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ kind: 'cable' });
     expect(await optionsOf(api, id, 'kind')).toEqual(['beam', 'bolt', 'plate', 'cable']);
     expect(await kind.innerText()).toBe('cable');
+    // By its place, the fourth option is purple.
+    await kind.locator('.pill-purple').waitFor();
     // The page goes on with it: undo takes the value back, and the option stays.
     await kind.click();
     await page.keyboard.press('Control+z');

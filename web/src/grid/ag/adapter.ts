@@ -528,10 +528,11 @@ function definitionOf(column: GridColumn, owner: GridOwner, select: (field: stri
     headerComponent: ColumnHeader,
     headerComponentParams: { own: { column, owner, onSelect: select } satisfies HeaderParams },
     cellRendererSelector: ({ node }) => ({ component: node.rowPinned ? FooterCell : IssueCell }),
-    cellRendererParams: { field: column.field, owner } satisfies CellParams,
+    // The library would copy an object, and with it the field, which would then miss new options.
+    cellRendererParams: (): CellParams => ({ field: column.field, owner }),
     editable: ({ node }) => !node.rowPinned && owner.mayEdit(node.rowIndex ?? -1, column.field.id),
     cellEditor: CellEditing,
-    cellEditorParams: { field: column.field, owner } satisfies CellParams,
+    cellEditorParams: (): CellParams => ({ field: column.field, owner }),
     // The owner shows the value and writes it; the library keeps none.
     valueSetter: ({ node, newValue }) => {
       owner.commit(node?.rowIndex ?? -1, column.field.id, (newValue as Edited).typed);
