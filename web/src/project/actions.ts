@@ -12,17 +12,12 @@ import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
-import { countOf, MAX_NAMED, type Target } from '../rows/targets';
+import { countOf, MAX_NAMED, MAX_TARGETS, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
 import { seriesOf } from '../selection/series';
+import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 import type { ProjectModel } from './model';
-
-/**
- * The greatest number of runs of issues, such as groups, in a selection that jobs change: a project has at most 20 open
- * jobs.
- */
-const MAX_TARGETS = 10;
 
 /** Rows that the clipboard takes at once: the page reads them first. */
 const MAX_COPIED = 10_000;
@@ -132,7 +127,7 @@ export class Actions {
   /** Paste what the clipboard has, if the browser lets the page read it. */
   async pasteHere(): Promise<void> {
     const text = await navigator.clipboard.readText().catch(() => null);
-    if (text === null) this.outcome.value = words.actions.pasteByKeys;
+    if (text === null) this.outcome.value = keysAsLabeled(words.actions.pasteByKeys);
     else await this.paste(text);
   }
 
