@@ -105,6 +105,7 @@ describe('values that do not fit their field', () => {
       issuesIn: () => Promise.resolve([FIRST]),
       selection: { value: null },
       editor: { apply, refuse },
+      undoOffer: { deleted: () => false },
     } as unknown as ProjectModel;
     return { actions: new Actions(model), apply, refuse };
   }

@@ -6,7 +6,7 @@ import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { newIssue, patchOf, type CellEdit, type Kept, type Patch } from '../edits/change';
+import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { writeQueue } from '../edits/write-queue';
 import { keyOf } from '../edits/marks';
@@ -14,17 +14,12 @@ import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
-import { countOf, MAX_NAMED, type Target } from '../rows/targets';
+import { countOf, MAX_NAMED, MAX_TARGETS, type Target } from '../rows/targets';
 import { joinedOf, rowCount, rowsOf, sourceOf, type Joined, type Rectangle, type Rows } from '../selection/range';
 import { seriesOf } from '../selection/series';
+import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 import type { ProjectModel } from './model';
-
-/**
- * The greatest number of runs of issues, such as groups, in a selection that jobs change: a project has at most 20 open
- * jobs.
- */
-const MAX_TARGETS = 10;
 
 /** Rows that the clipboard takes at once: the page reads them first. */
 const MAX_COPIED = 10_000;
@@ -156,7 +151,7 @@ export class Actions {
   /** Paste what the clipboard has, if the browser lets the page read it. */
   async pasteHere(): Promise<void> {
     const text = await navigator.clipboard.readText().catch(() => null);
-    if (text === null) this.outcome.value = words.actions.pasteByKeys;
+    if (text === null) this.outcome.value = keysAsLabeled(words.actions.pasteByKeys);
     else await this.paste(text);
   }
 
@@ -343,10 +338,11 @@ export class Actions {
     return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changeMany({ targets, set: null });
   }
 
-  async undo(): Promise<void> {
+  /** Undo a step, by default the last. */
+  async undo(step?: Change): Promise<void> {
     if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
-    if (await this.model.undoJob()) return;
-    this.report(await this.model.editor.undo(), words.actions.restored);
+    if (await this.model.undoJob(step)) return;
+    this.report(await this.model.editor.undo(step), words.actions.restored);
   }
 
   async redo(): Promise<void> {
@@ -390,13 +386,15 @@ export class Actions {
   private report(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
     if (!outcome) return;
     const { taken, problems, issues } = outcome;
+    // The offer to undo the deletion reports it too.
+    const isOffered = this.model.undoOffer.deleted(taken);
     const parts = [
       ...(taken.undo === undefined ? [] : [words.actions.undone(issues ?? null)]),
       ...(taken.made.length ? [made(taken.made.length)] : []),
-      ...(taken.deleted.length ? [words.actions.deleted(taken.deleted.length)] : []),
+      ...(taken.deleted.length && !isOffered ? [words.actions.deleted(taken.deleted.length)] : []),
       ...problems.slice(0, 1).map(({ title, detail }) => words.actions.refused(problems.length, detail ?? title)),
     ];
-    if (parts.length) this.outcome.value = parts.join(' ');
+    if (parts.length || isOffered) this.outcome.value = parts.join(' ');
   }
 
   private ask(title: string, detail: string, confirm: string, danger = false): Promise<boolean> {

@@ -9,7 +9,7 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
-import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
+import type { BackgroundJob, ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept, Patch } from '../edits/change';
 import { changeId } from '../edits/change-id';
@@ -67,6 +67,7 @@ import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
 import { Turning } from './turning';
+import { UndoOffer } from './undo-offer';
 
 /** The assumed number of rows of a filter until it is known. */
 const GUESS = 100;
@@ -118,6 +119,7 @@ export class ProjectModel {
   private readonly following: Following;
   private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
+  readonly undoOffer: UndoOffer;
   readonly finding: Finding;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
@@ -156,6 +158,7 @@ export class ProjectModel {
     this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
+    this.undoOffer = new UndoOffer(this.editor.history);
     this.figures = computed(() =>
       Object.entries(this.view.value.footers).flatMap(([field, name]) => {
         const fn = summaryFunction(name);
@@ -185,7 +188,10 @@ export class ProjectModel {
       summarize: () => this.renewFigures(),
       isRedefined: () => this.isRedefined(),
     });
-    this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
+    this.jobs = new Jobs(api, project.id, (job) => {
+      this.live.rereadPlaces();
+      this.undoOffer.jobEnded(job, this.jobs.list.peek());
+    });
     this.finding = new Finding(this);
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
@@ -341,15 +347,21 @@ export class ProjectModel {
     return begun;
   }
 
-  /** Undo the jobs of the last step. Returns whether it was such a step. */
-  async undoJob(): Promise<boolean> {
-    const change = await this.editor.lastJob();
+  /** Undo the jobs of a step, by default the last one. Returns whether it was such a step. */
+  async undoJob(step?: Change): Promise<boolean> {
+    const change = await this.editor.takeJob(step);
     if (change === null) return false;
     this.panels.window.value = 'jobs';
     await this.jobs.undo({ change, created_by: this.user.user });
     // It may be open yet.
     if (this.jobs.refusal.peek() !== null) this.editor.began(change);
     return true;
+  }
+
+  /** Undo a job that the list of jobs shows; if it belongs to a step of this page, the whole step. */
+  async undoListed(job: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<void> {
+    const step = job.created_by === this.user.user ? this.editor.stepOf(job.change) : undefined;
+    if (!step || !(await this.undoJob(step))) await this.jobs.undo(job);
   }
 
   /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import type { BulkEdit } from '../../project/jobs';
 import type { ProjectModel } from '../../project/model';
 import type { BulkKind, Scope } from '../../project/panels';
-import { countOf, type Target } from '../../rows/targets';
+import { countOf, MAX_TARGETS, type Target } from '../../rows/targets';
 import { rowsOf } from '../../selection/range';
 import { Drawer } from '../../ui/drawer';
 import { words } from '../../words';
@@ -37,7 +37,9 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
   const begin = async (change: BulkEdit) => {
     if (await model.changeMany({ targets, ...change })) close();
   };
-  const shared = { model, targets, onTake: (change: BulkEdit) => void begin(change) };
+  const isTooMany = targets.length > MAX_TARGETS;
+  // Without targets, the forms begin no job.
+  const shared = { model, targets: isTooMany ? [] : targets, onTake: (change: BulkEdit) => void begin(change) };
   return (
     <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
       <p>
@@ -45,6 +47,11 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
         {scope === 'checked' && words.jobs.ofChecked}
         {scope === 'rows' && words.jobs.ofRows(rows.map(({ first, last }) => [first + 1, last + 1]))}
       </p>
+      {isTooMany && (
+        <p class="bad" role="alert">
+          {words.jobs.tooManyRuns(MAX_TARGETS)}
+        </p>
+      )}
       {scope === 'all' && <FilterWords model={model} frozen />}
       <div class="form">
         <fieldset class="radios bulk-kinds">
