@@ -35,7 +35,7 @@ export function CommentList({ model, comments }: CommentsProps) {
       <h3 id={id}>{words.comments.title}</h3>
       {error !== null && <Refusal error={error} title={words.comments.failed} onRetry={() => void comments.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
-      {list?.length === 0 && <p class="soft">{words.comments.none}</p>}
+      {list?.length === 0 && <p class="soft">{words.comments.none(model.canEdit)}</p>}
       <ol>
         {list?.map((comment) => (
           <li key={comment.id}>
