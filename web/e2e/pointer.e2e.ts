@@ -1,19 +1,13 @@
-import type { CDPSession, Locator } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import { Finger, handleOf, middleOf } from './finger';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
 import { test } from './test';
 
-/** A point inside the handle at the corner of a range, from the edges of its cell. */
-const INTO_HANDLE = 3;
 /** The modifier in the browser's protocol. */
 const SHIFT = 8;
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 const parts = (api: Api): Promise<string> =>
   makeProject(api, {
@@ -21,22 +15,6 @@ const parts = (api: Api): Promise<string> =>
     fields: PARTS,
     issues: Array.from({ length: 60 }, (_, at) => ({ name: `Part ${at}`, fields: { weight: at, kind: 'beam', note: `note ${at}` } })),
   });
-
-async function boxOf(cell: Locator) {
-  const box = await cell.boundingBox();
-  if (!box) throw new Error('The cell is not in view.');
-  return box;
-}
-
-async function middleOf(cell: Locator): Promise<Point> {
-  const { x, y, width, height } = await boxOf(cell);
-  return { x: x + width / 2, y: y + height / 2 };
-}
-
-async function handleOf(cell: Locator): Promise<Point> {
-  const { x, y, width, height } = await boxOf(cell);
-  return { x: x + width - INTO_HANDLE, y: y + height - INTO_HANDLE };
-}
 
 /** The texts of the selected cells, row by row. */
 function selected({ grid }: ProjectPage): Promise<readonly string[]> {
@@ -52,17 +30,6 @@ function selected({ grid }: ProjectPage): Promise<readonly string[]> {
 async function weights(api: Api, id: string, count: number): Promise<readonly string[]> {
   const values = await Promise.all(Array.from({ length: count }, (_, at) => valuesOf(api, id, at + 1)));
   return values.map(({ weight }) => String(weight));
-}
-
-/** One finger, from a point to another one. */
-async function swipe(session: CDPSession, from: Point, to: Point): Promise<void> {
-  const steps = Array.from({ length: 8 }, (_, at) => (at + 1) / 8);
-  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [from] });
-  for (const part of steps) {
-    const at = { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
-    await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [at] });
-  }
-  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
 describe('a mouse or a pen', () => {
@@ -127,26 +94,25 @@ describe('a mouse or a pen', () => {
 describe('a finger', () => {
   test('selects by a tap, scrolls without selecting, and fills by the handle', async ({ visit, api }) => {
     const id = await parts(api);
-    const { page: opened, context } = await visit();
+    const { page: opened } = await visit();
     const page = await ProjectPage.open({ page: opened }, id);
-    const session = await context.newCDPSession(opened);
-    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    const finger = await Finger.on(opened);
     const tapped = await middleOf(await page.cell(2, 'Weight'));
-    await swipe(session, tapped, tapped);
+    await finger.drag(tapped, tapped);
     await expect.poll(() => selected(page)).toEqual(['2']);
 
     const [handle, target] = [await handleOf(await page.cell(2, 'Weight')), await middleOf(await page.cell(4, 'Weight'))];
-    await swipe(session, handle, target);
+    await finger.drag(handle, target);
     await expect.poll(() => weights(api, id, 6)).toEqual(['0', '1', '2', '2', '2', '5']);
     await expect.poll(() => selected(page)).toEqual(['2', '2', '2']);
 
     const low = await middleOf(await page.cell(12, 'Kind'));
-    await swipe(session, low, { x: low.x, y: low.y - 300 });
+    await finger.drag(low, { x: low.x, y: low.y - 300 });
     const top = () => opened.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop);
     await expect.poll(top).toBeGreaterThan(100);
     // The distance after a swipe depends on how fast the browser saw it, so a second one may be needed.
     const back = async () => {
-      await swipe(session, { x: low.x, y: low.y - 300 }, { x: low.x, y: low.y + 200 });
+      await finger.drag({ x: low.x, y: low.y - 300 }, { x: low.x, y: low.y + 200 });
       return top();
     };
     await expect.poll(back).toBe(0);

@@ -42,9 +42,10 @@ export class ChoiceList {
 
   /** Show beside the cell. */
   open(): void {
-    document.body.append(this.element);
-    this.element.showPopover();
     const anchor = this.input.closest('.ag-cell') ?? this.input;
+    // Among the content of the page or of the window in front of it, for screen readers.
+    (anchor.closest('main, dialog') ?? document.body).append(this.element);
+    this.element.showPopover();
     this.element.style.minWidth = `${Math.max(anchor.clientWidth, LEAST_WIDTH)}px`;
     this.release = keepBeside(this.element, anchor, { tallest: TALLEST });
   }
