@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Api } from '../src/api/client';
-import { longPress, swipe } from './fingers';
+import { Finger, middleOf } from './finger';
 import { ProjectPage } from './project-page';
 import { countOf, makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
@@ -105,7 +105,7 @@ test('heads have figures below the heads of their columns, and a label that stay
 
 test('heads stay at the top while the rows of their groups scroll, and the focus stays below them', async ({ visit, api }) => {
   const visited = await visit(ADMIN, { width: 1366, height: 500 });
-  const { page, context } = visited;
+  const { page } = visited;
   const project = await ProjectPage.open(visited, await parts(api), `group=kind,state&footers=weight:sum&${COLUMNS}`);
   const [beams, open, closed] = ['Kind: beam, 20 issues', 'State: open, 10 issues', 'State: closed, 10 issues'];
   await expect.poll(async () => (await project.figures(beams, 'Weight')).innerText()).toContain('190');
@@ -145,14 +145,12 @@ test('heads stay at the top while the rows of their groups scroll, and the focus
   // Fingers scroll on it, and a finger that rests opens the menu of the group.
   await wheel(5);
   await expect.poll(() => staying(project)).toEqual([beams, open]);
-  const session = await context.newCDPSession(page);
-  await longPress(session, project.stickyHeads.last());
+  const finger = await Finger.on(page);
+  await finger.rest(project.stickyHeads.last());
   await project.menu('Actions for the group open').waitFor();
   await page.keyboard.press('Escape');
-  const box = await project.stickyHeads.last().boundingBox();
-  if (!box) throw new Error('There is no head at the top.');
-  const from = { x: box.x + 300, y: box.y + box.height / 2 };
-  await swipe(session, from, { ...from, y: from.y + 250 });
+  const from = await middleOf(project.stickyHeads.last());
+  await finger.drag(from, { ...from, y: from.y + 250 });
   await expect.poll(() => staying(project)).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { filterOfNums, MAX_NAMED } from '../src/rows/targets';
 import { findings } from './accessibility';
-import { longPress } from './fingers';
+import { Finger } from './finger';
 import { ProjectPage } from './project-page';
 import { countOf, makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
@@ -78,11 +78,9 @@ describe('the menu of a cell', () => {
 
   test('opens under a finger that rests', async ({ visit, api }) => {
     const id = await parts(api, 10);
-    const { page, context } = await visit();
+    const { page } = await visit();
     const project = await ProjectPage.open({ page }, id);
-    const session = await context.newCDPSession(page);
-    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
-    await longPress(session, await project.cell(3, 'Weight'));
+    await (await Finger.on(page)).rest(await project.cell(3, 'Weight'));
     const menu = project.menu('Actions for the cell Weight');
     await menu.getByRole('menuitem', { name: 'Clear' }).click();
     await expect.poll(() => valuesOf(api, id, 4)).not.toHaveProperty('weight');

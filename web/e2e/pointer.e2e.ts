@@ -2,13 +2,11 @@ import type { Locator } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
-import { swipe, type Point } from './fingers';
+import { Finger, handleOf, middleOf } from './finger';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
 import { test } from './test';
 
-/** A point inside the handle at the corner of a range, from the edges of its cell. */
-const INTO_HANDLE = 3;
 /** The modifier in the browser's protocol. */
 const SHIFT = 8;
 
@@ -18,22 +16,6 @@ const parts = (api: Api): Promise<string> =>
     fields: PARTS,
     issues: Array.from({ length: 60 }, (_, at) => ({ name: `Part ${at}`, fields: { weight: at, kind: 'beam', note: `note ${at}` } })),
   });
-
-async function boxOf(cell: Locator) {
-  const box = await cell.boundingBox();
-  if (!box) throw new Error('The cell is not in view.');
-  return box;
-}
-
-async function middleOf(cell: Locator): Promise<Point> {
-  const { x, y, width, height } = await boxOf(cell);
-  return { x: x + width / 2, y: y + height / 2 };
-}
-
-async function handleOf(cell: Locator): Promise<Point> {
-  const { x, y, width, height } = await boxOf(cell);
-  return { x: x + width - INTO_HANDLE, y: y + height - INTO_HANDLE };
-}
 
 /** The texts of the selected cells, row by row. */
 function selected({ grid }: ProjectPage): Promise<readonly string[]> {
@@ -113,26 +95,25 @@ describe('a mouse or a pen', () => {
 describe('a finger', () => {
   test('selects by a tap, scrolls without selecting, and fills by the handle', async ({ visit, api }) => {
     const id = await parts(api);
-    const { page: opened, context } = await visit();
+    const { page: opened } = await visit();
     const page = await ProjectPage.open({ page: opened }, id);
-    const session = await context.newCDPSession(opened);
-    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    const finger = await Finger.on(opened);
     const tapped = await middleOf(await page.cell(2, 'Weight'));
-    await swipe(session, tapped, tapped);
+    await finger.drag(tapped, tapped);
     await expect.poll(() => selected(page)).toEqual(['2']);
 
     const [handle, target] = [await handleOf(await page.cell(2, 'Weight')), await middleOf(await page.cell(4, 'Weight'))];
-    await swipe(session, handle, target);
+    await finger.drag(handle, target);
     await expect.poll(() => weights(api, id, 6)).toEqual(['0', '1', '2', '2', '2', '5']);
     await expect.poll(() => selected(page)).toEqual(['2', '2', '2']);
 
     const low = await middleOf(await page.cell(12, 'Kind'));
-    await swipe(session, low, { x: low.x, y: low.y - 300 });
+    await finger.drag(low, { x: low.x, y: low.y - 300 });
     const top = () => opened.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop);
     await expect.poll(top).toBeGreaterThan(100);
     // The distance after a swipe depends on how fast the browser saw it, so a second one may be needed.
     const back = async () => {
-      await swipe(session, { x: low.x, y: low.y - 300 }, { x: low.x, y: low.y + 200 });
+      await finger.drag({ x: low.x, y: low.y - 300 }, { x: low.x, y: low.y + 200 });
       return top();
     };
     await expect.poll(back).toBe(0);

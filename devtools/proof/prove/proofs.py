@@ -271,7 +271,7 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "the page",
-        "the web page works in a browser as users work with it, up to a thousand pasted rows",
+        "the web page works in a browser by mouse, keys and touch, and each state fits each window and look",
         partial(run_tests, ["tests/web/test_browser.py"]),
     ),
     Proof(

@@ -45,10 +45,10 @@ export class ChoiceList {
 
   /** Show beside the cell. */
   open(): void {
-    // In a landmark of the page.
-    (this.input.closest('dialog, main') ?? document.body).append(this.element);
-    this.element.showPopover();
     const anchor = this.input.closest('.ag-cell') ?? this.input;
+    // Among the content of the page or of the window in front of it, for screen readers.
+    (anchor.closest('main, dialog') ?? document.body).append(this.element);
+    this.element.showPopover();
     this.element.style.minWidth = `${Math.max(anchor.clientWidth, LEAST_WIDTH)}px`;
     this.release = keepBeside(this.element, anchor, { tallest: TALLEST });
   }

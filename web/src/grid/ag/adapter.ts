@@ -129,6 +129,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       const order = api.getAllDisplayedColumns().map((one) => one.getColId()).filter(isField);
       owner.move(column.getColId(), order[order.indexOf(column.getColId()) + 1] ?? null);
     },
+    // Its value may be at the end of a cell that is only partly in view.
+    onCellEditingStarted: ({ column }) => api.ensureColumnVisible(column),
     onCellClicked: ({ rowPinned, column, event }) => {
       const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
       if (!isField(column.getColId())) return;
