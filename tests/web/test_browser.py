@@ -23,7 +23,7 @@ PASTE = "e2e/paste.e2e.ts"
 """It changes half of the demo, several times, so the index lags for the tests after it."""
 
 TOUCH = "e2e/touch.e2e.ts"
-"""The page by fingers alone."""
+"""The page on a telephone, only by fingers."""
 
 ISSUES = 400
 """The number of the tracker's issues, with all their columns. The engine takes a minute to hold all 2,501 of them."""
