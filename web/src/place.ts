@@ -56,8 +56,8 @@ export function observeAround(anchor: Element, resizing: ResizeObserver): void {
 }
 
 /**
- * Place an open panel, and again with each change of its size, of the window, or of an element around its anchor that
- * scrolls or is resized. Returns how to stop.
+ * Place an open panel. It is placed again with each change of its size, of the window, or of an element around its anchor.
+ * Returns how to stop.
  */
 export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity, at = null }: BesideOptions = {}): () => void {
   let box = boxOf(anchor, at);

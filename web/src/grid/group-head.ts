@@ -1,6 +1,6 @@
 /**
- * Draws the head of a group: its label, which has whether it is open, the value that its issues share and their number,
- * and the figures of the group below the heads of their columns.
+ * Draws the head of a group. Its label shows whether it is open, the value that its issues share, and their number. Its
+ * figures are below the heads of their columns.
  */
 import type { Field } from '../fields/fields';
 import type { Group, GroupFigure } from '../rows/layout';

@@ -1,6 +1,6 @@
 /**
- * A text that is looked for in fields of all types: in all rows by the API, and in loaded rows also as the cells show
- * it. Pure.
+ * A text that is looked for in fields of all types. The API finds it in all rows, and the page in the cells of loaded ones.
+ * Pure.
  */
 import { isExact } from '../api/json';
 import type { Filter } from '../api/types';

@@ -2,7 +2,7 @@
 import type { CellValue } from '../../fields/values';
 import type { Field } from '../../fields/fields';
 
-/** A text that is still to be parsed, or a value that was chosen, with the options of it that the field does not have yet. */
+/** A text that is still to be parsed, or a chosen value. `create` has its options that the field does not have yet. */
 export type Typed = { readonly text: string } | { readonly value: CellValue; readonly create?: readonly string[] };
 
 /** The input of an editor, which has the focus while its value is edited. */

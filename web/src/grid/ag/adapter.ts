@@ -153,7 +153,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     return [gutterOf(owner), ...columns.map((column) => definitionOf(column, owner, select)), ...(options.mayAdd ? [addOf(owner)] : [])];
   }
 
-  const isGroup = (row: number) => owner.at(row).kind === 'group';
+  /** Whether the head of a group is in a row; it is in none if the row is not a number. */
+  const isGroup = (row: number) => row >= 0 && owner.at(row).kind === 'group';
   const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
   const fieldAt = (column: number) => columns[column]?.field.id ?? '';
   const cellOf = (element: Element): Cell | null => {
@@ -161,7 +162,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     const column = columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
     return Number.isNaN(row) || column < 0 ? null : { row, column };
   };
-  /** The cell of the screen that has the focus if an element of the library has it: the first one, for the label of a group. */
+  /** The focused cell, if an element of the library has the focus. For the label of a group it is the first one. */
   const focusedAt = (element: Element): Cell | null => {
     const row = Number(element.closest('.ag-cell[col-id="#gutter"]')?.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
     return isGroup(row) ? { row, column: 0 } : cellOf(element);

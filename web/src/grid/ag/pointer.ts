@@ -1,6 +1,5 @@
 /**
- * The mouse, a pen and fingers on cells: ranges by dragging, by Shift and by Ctrl, and the fill handle at the corner of a
- * range.
+ * The mouse, a pen and fingers on cells: they select ranges, and drag the fill handle at the corner of a range.
  *
  * The library focuses a cell on `pointerdown`, and the browser on the `mousedown` that follows: both would move the
  * anchor of the range.
