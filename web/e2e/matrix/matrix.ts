@@ -1,12 +1,9 @@
 /** The tests of states of the page: axe finds nothing in any look, and all of it is in the window. */
 import { describe, expect, inject } from 'vitest';
 import { ADMIN } from '../stack';
-import { test as plain } from '../test';
+import { test } from '../test';
 import { faultsOf } from './judge';
-import { makePlaces } from './places';
 import type { State } from './state';
-
-const test = plain.extend('places', { scope: 'worker' }, ({ stack }) => makePlaces(stack));
 
 /** Telephones, a tablet, a laptop, a screen. */
 export const WINDOWS = [
