@@ -160,6 +160,7 @@ test('a button in the head of a group starts a row in the group', async ({ visit
   const { page } = visited;
   const project = await ProjectPage.open(visited, id, `group=kind,state&closed=beam,bolt&${COLUMNS}`);
   const add = (within: Locator) => within.getByRole('button', { name: 'New row in this group' });
+  await project.group('State: closed, 10 issues').waitFor();
   await add(project.groupRow('Kind: bolt, 20 issues')).click();
   await page.locator('.editor:focus').fill('By mouse');
   await page.keyboard.press('Enter');

@@ -28,7 +28,7 @@ function valueEntries({ cell, field }: CellOf, { model, actions }: MenuSources, 
   return [
     field.type === 'bool'
       ? { text: words.context.toggle, icon: 'check', keys: words.keys.toggle, act: () => actions.toggle(cell) }
-      : { text: words.context.edit, icon: 'pencil', keys: words.keys.edit, act: () => grid?.edit(cell) },
+      : { text: words.context.edit, icon: 'pencil', keys: words.keys.edit, act: () => grid?.edit(() => cell) },
   ];
 }
 

@@ -132,7 +132,8 @@ export interface Grid {
   /** Bring a cell into view. */
   reveal(cell: Cell): void;
   focus(cell: Cell): void;
-  edit(cell: Cell): void;
+  /** Edit a cell. Its place is asked for again until its row is drawn. */
+  edit(place: () => Cell): void;
   /** The element of a cell that is drawn. */
   elementOf(cell: Cell): HTMLElement | null;
   /** The head of a column that is shown. */

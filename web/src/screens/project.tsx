@@ -239,7 +239,9 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
     const columns = model.columns.peek();
     const name = columns.findIndex(({ field }) => field === 'name');
-    grid.current?.edit({ row, column: name < 0 ? columns.findIndex(isEditable) : name });
+    const column = name < 0 ? columns.findIndex(isEditable) : name;
+    // The row stays the last one if the groups before it are counted meanwhile.
+    grid.current?.edit(() => ({ row: model.hasDraft ? model.size.rows - 1 : row, column }));
   };
   const backToGrid = () => {
     if (model.size.rows > 0) grid.current?.focus(model.selection.peek()?.anchor ?? { row: 0, column: 0 });

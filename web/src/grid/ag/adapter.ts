@@ -313,11 +313,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       focus.report(cell);
       api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
-    edit: (cell) => {
-      grid.reveal(cell);
-      focus.report(cell);
+    edit: (place) => {
+      const first = place();
+      grid.reveal(first);
+      focus.report(first);
       // The library creates the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
+        const cell = place();
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
           // Tab and Enter go on from here.
           api.setFocusedCell(cell.row, fieldAt(cell.column));
