@@ -178,6 +178,7 @@ test('a button in the head of a group starts a row in the group', async ({ visit
 
   // From a head that stays at the top, with the values of both fields.
   await page.goto(`/projects/${id}?group=kind,state&${COLUMNS}`);
+  await project.group('State: closed, 10 issues').first().waitFor();
   await project.rows();
   await project.grid.hover();
   await page.mouse.wheel(0, 160);

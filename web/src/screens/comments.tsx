@@ -204,7 +204,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     const mention = begun(element.value, element.selectionStart);
     asked.current += 1;
     const round = asked.current;
-    // Enter takes the first offer, so those that no longer fit go before the API answers.
+    // Enter takes the first offer, so offers that no longer fit go before the API answers.
     setOffered((before) => (mention ? fitting(before, mention.prefix) : []));
     // A name may continue after a space; once no user has such a name, the mention has ended.
     const found = mention ? await people.find(mention.prefix).catch(() => []) : [];
