@@ -55,6 +55,21 @@ export class ProjectPage {
     return this.grid.getByRole('button', { name: label, exact: true });
   }
 
+  /** The row of the head of a group. */
+  groupRow(label: string): Locator {
+    return this.grid.getByRole('row').filter({ has: this.page.getByRole('button', { name: label, exact: true }) });
+  }
+
+  /** The figures of a group in a column. */
+  async figures(label: string, column: string): Promise<Locator> {
+    return this.groupRow(label).locator(`[role="gridcell"][aria-colindex="${await this.head(column).getAttribute('aria-colindex')}"]`);
+  }
+
+  /** The heads of groups that stay at the top while their rows scroll. They are hidden from screen readers. */
+  get stickyHeads(): Locator {
+    return this.page.locator('.sticky-head');
+  }
+
   /** The summary below a column. */
   async footer(column: string): Promise<Locator> {
     const last = Number(await this.grid.getAttribute('aria-rowcount'));
@@ -188,7 +203,7 @@ function topOf({ scrollTop }: Element): number {
   return scrollTop;
 }
 
-/** Rows that loaded have a number; heads of groups have no cells. */
+/** Rows that loaded have a number; heads of groups have no values. */
 function areLoaded(rows: readonly ShownRow[]): boolean {
   return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
 }
@@ -197,7 +212,9 @@ function areLoaded(rows: readonly ShownRow[]): boolean {
 function readRows(grid: Element): ShownRow[] {
   const textOf = (cell: Element) => {
     const label = cell.querySelector('[role="img"]')?.getAttribute('aria-label');
-    return label ?? [...(cell.firstElementChild?.children.length ? cell.firstElementChild.children : [cell])].map(({ textContent }) => textContent).join(', ');
+    if (label && !cell.querySelector('.cell-more')) return label;
+    const parts = cell.firstElementChild?.children.length ? [...cell.firstElementChild.children] : [cell];
+    return parts.flatMap((part) => (part.classList.contains('cell-more') ? [] : [part.textContent])).join(', ');
   };
   const heads = [...grid.querySelectorAll('[role="columnheader"]')];
   const names = new Map(
@@ -216,7 +233,7 @@ function readRows(grid: Element): ShownRow[] {
     .map((row) => ({
       at: Number(row.getAttribute('aria-rowindex')) - 2,
       cells: Object.fromEntries(
-        [...row.querySelectorAll('[role="gridcell"][aria-colindex]:not([col-id^="#"])')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
+        (row.querySelector('.group-toggle') ? [] : [...row.querySelectorAll('[role="gridcell"][aria-colindex]:not([col-id^="#"])')]).map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
       ),
     }))
     .sort((a, b) => a.at - b.at);

@@ -42,7 +42,7 @@ test('groups', async ({ visit }) => {
     [{ ...TELEPHONE, ...DARK }, 'telephone-groups-dark'],
   ] as const) {
     const shown = await demo(visit, look, GROUPS);
-    await shown.page.getByText(/^Average of Severity/).first().waitFor();
+    await shown.grid.getByText(/^Average/).first().waitFor();
     await shoot(name)(shown);
   }
 });

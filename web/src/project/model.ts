@@ -9,7 +9,7 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
-import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
+import type { BackgroundJob, ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept, Patch } from '../edits/change';
 import { changeId } from '../edits/change-id';
@@ -25,7 +25,20 @@ import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore, type Range } from '../rows/store';
-import { contains, rectangleOf, wholeColumn, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
+import {
+  at,
+  contains,
+  rectangleOf,
+  rectanglesOf,
+  rowsOf,
+  wholeColumn,
+  withCell,
+  type Cell,
+  type Rectangle,
+  type Rows,
+  type Selection,
+  type Size,
+} from '../selection/range';
 import { go } from '../router';
 import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
@@ -48,10 +61,13 @@ import { Jobs, type BulkEdit } from './jobs';
 import { Judging } from './judging';
 import { Live } from './live';
 import { fetchRows, issuesThatPass, judge, loadProject } from './queries';
+import { addOptions } from './options';
 import { People } from './people';
+import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
 import { Turning } from './turning';
+import { UndoOffer } from './undo-offer';
 
 /** The assumed number of rows of a filter until it is known. */
 const GUESS = 100;
@@ -91,6 +107,8 @@ export class ProjectModel {
   /** The figures of groups: the summaries of number fields, without the one that orders the groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
+  /** Whether a range that the keyboard adds is being begun: it goes along with the focus. */
+  readonly adding = signal(false);
   readonly checked = new Checked();
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
   readonly misfits = signal<ReadonlySet<number>>(new Set());
@@ -101,10 +119,13 @@ export class ProjectModel {
   private readonly following: Following;
   private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
+  readonly undoOffer: UndoOffer;
   readonly finding: Finding;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
   private readonly editing = signal<ReadonlySet<string>>(new Set());
+  /** Ends when the options that were asked for are added. */
+  private defining: Promise<void> = Promise.resolve();
   private added: readonly Row[] = [];
   private length = 0;
   private explained = false;
@@ -137,6 +158,7 @@ export class ProjectModel {
     this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
+    this.undoOffer = new UndoOffer(this.editor.history);
     this.figures = computed(() =>
       Object.entries(this.view.value.footers).flatMap(([field, name]) => {
         const fn = summaryFunction(name);
@@ -166,7 +188,10 @@ export class ProjectModel {
       summarize: () => this.renewFigures(),
       isRedefined: () => this.isRedefined(),
     });
-    this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
+    this.jobs = new Jobs(api, project.id, (job) => {
+      this.live.rereadPlaces();
+      this.undoOffer.jobEnded(job, this.jobs.list.peek());
+    });
     this.finding = new Finding(this);
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
@@ -186,6 +211,9 @@ export class ProjectModel {
       computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
       this.editor.marks.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
+      this.selection.subscribe((selection) => {
+        if (!selection?.others) this.adding.value = false;
+      }),
       this.selection.subscribe(() => feed?.look(this.issueInFocus()?.num ?? null)),
       () => feed?.stop(),
       () => this.live.stop(),
@@ -212,9 +240,16 @@ export class ProjectModel {
     return { rows: this.rows.layout.length, columns: this.columns.peek().length };
   }
 
+  /** The latest of the selected ranges. */
   get range(): Rectangle | null {
     const selection = this.selection.value;
     return selection && rectangleOf(selection);
+  }
+
+  /** The selected ranges, the latest last. */
+  get ranges(): readonly Rectangle[] {
+    const selection = this.selection.value;
+    return selection ? rectanglesOf(selection) : [];
   }
 
   /** Show another view. `replace` is for changes that are no step of their own, such as the width of a column. */
@@ -267,19 +302,36 @@ export class ProjectModel {
     return nums.length ? [targetOfNums(nums)] : [];
   }
 
-  /** Select a column; with `extend`, the columns from the selected ones to it. */
-  selectColumn(field: string, extend: boolean): void {
+  /** Select a column: only it, also the columns between it and the selected ones, or also the selected ranges. */
+  selectColumn(field: string, how: 'only' | 'extend' | 'add'): void {
     const column = this.columns.peek().findIndex((one) => one.field === field);
-    if (column >= 0 && this.size.rows) this.selection.value = wholeColumn(column, this.size, extend ? this.selection.peek() : null);
+    if (column < 0 || !this.size.rows) return;
+    const selection = this.selection.peek();
+    const whole = wholeColumn(column, this.size, how === 'extend' ? selection : null);
+    this.selection.value = how === 'add' && selection ? { ...whole, others: rectanglesOf(selection) } : whole;
   }
 
   isSelected(cell: Cell): boolean {
     const selection = this.selection.peek();
-    return selection !== null && contains(rectangleOf(selection), cell);
+    return selection !== null && rectanglesOf(selection).some((range) => contains(range, cell));
+  }
+
+  /** Begin one more range, at a cell. By default at the one in focus: it then goes along with the focus. */
+  addRange(cell?: Cell): void {
+    const selection = this.selection.peek();
+    if (!selection) return;
+    this.selection.value = withCell(selection, cell ?? selection.anchor);
+    this.adding.value = !cell;
+    if (cell) this.leaveRow(cell.row);
+  }
+
+  /** The targets of a job for the selected rows. */
+  selectedTargets(): readonly Target[] {
+    return rowsOf(this.ranges).flatMap((rows) => this.targets(rows));
   }
 
   /** The targets of a job for these rows of the screen; null: for all matching issues. */
-  targets(rows: { readonly first: number; readonly last: number } | null): readonly Target[] {
+  targets(rows: Rows | null): readonly Target[] {
     if (rows) return targetsOf(this.rows.layout, rows.first, rows.last);
     const { matched = this.project.issues ?? 0 } = this.counting.counts.peek() ?? {};
     return [{ filter: this.filter, rows: null, count: matched }];
@@ -295,15 +347,21 @@ export class ProjectModel {
     return begun;
   }
 
-  /** Undo the jobs of the last step. Returns whether it was such a step. */
-  async undoJob(): Promise<boolean> {
-    const change = await this.editor.lastJob();
+  /** Undo the jobs of a step, by default the last one. Returns whether it was such a step. */
+  async undoJob(step?: Change): Promise<boolean> {
+    const change = await this.editor.takeJob(step);
     if (change === null) return false;
     this.panels.window.value = 'jobs';
     await this.jobs.undo({ change, created_by: this.user.user });
     // It may be open yet.
     if (this.jobs.refusal.peek() !== null) this.editor.began(change);
     return true;
+  }
+
+  /** Undo a job that the list of jobs shows; if it belongs to a step of this page, the whole step. */
+  async undoListed(job: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<void> {
+    const step = job.created_by === this.user.user ? this.editor.stepOf(job.change) : undefined;
+    if (!step || !(await this.undoJob(step))) await this.jobs.undo(job);
   }
 
   /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
@@ -389,8 +447,14 @@ export class ProjectModel {
 
   /** The focus moved to a cell. Rows that no longer fit go to their places once another row has the focus. */
   moveTo(cell: Cell): void {
-    this.selection.value = { anchor: cell, reach: cell };
-    const slot = this.rows.at(cell.row);
+    const others = this.adding.peek() ? this.selection.peek()?.others : undefined;
+    this.selection.value = { ...at(cell), ...(others && { others }) };
+    this.leaveRow(cell.row);
+  }
+
+  /** The focus is in this row. */
+  private leaveRow(row: number): void {
+    const slot = this.rows.at(row);
     const num = slot.kind === 'issue' ? slot.row.num : 0;
     const leaving = this.misfits.peek().size > 0 || this.added.length > 0;
     if (leaving && !this.misfits.peek().has(num) && !this.added.some((row) => row.num === num)) this.settle();
@@ -402,7 +466,7 @@ export class ProjectModel {
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
-    this.summarize({ again: true });
+    void this.renewFigures();
     void this.counting.ask(this.filter, { again: true });
   }
 
@@ -546,12 +610,29 @@ export class ProjectModel {
   }
 
   private async isRedefined(): Promise<boolean> {
-    return this.differsFrom(await loadProject(this.api, this.project.id, new AbortController().signal));
+    return !this.adopt(await loadProject(this.api, this.project.id, new AbortController().signal));
   }
 
-  /** Whether the page would look different if it were built from this state of the project. */
-  differsFrom(now: Project): boolean {
-    return definitionsOf(now) !== definitionsOf(this.project);
+  /**
+   * Take over this state of the project if the page has the same definitions, or only lacks options at the ends of their
+   * lists. Returns false if the page must be built again.
+   */
+  adopt(now: Project): boolean {
+    if (!onlyAddsOptions(this.project, now)) return false;
+    Object.assign(this.project, { version: now.version, states: now.states, attributes: now.attributes });
+    const options = new Map((now.attributes ?? []).map((attribute) => [attribute.id, attribute.options ?? []]));
+    for (const field of this.fields) field.options = field.id === 'state' ? now.states : (options.get(field.id) ?? []);
+    return true;
+  }
+
+  /** Add options to a field, as an administrator. Throws ApiError if the API refuses, OfflineError without an answer. */
+  addOptions(field: Field, values: readonly string[]): Promise<void> {
+    const added = this.defining.then(async () => {
+      const now = await addOptions(this.api, this.project, field, values);
+      if (!this.adopt(now)) this.live.redefined.value = true;
+    });
+    this.defining = added.catch(() => undefined);
+    return added;
   }
 
   /** Request everything again. */
@@ -674,16 +755,6 @@ export class ProjectModel {
     const precedes = after?.kind !== 'issue' || compareRows(row.row, after.row, sort, this.fields) < 0;
     return !follows || !precedes;
   }
-}
-
-/**
- * The definitions from which the page is built, as text. It leaves out everything that changes with the issues, or while
- * an index is built.
- */
-function definitionsOf({ name, states, attributes = [] }: Project): string {
-  const fields = attributes.map(({ id, name: called, type, options, required, indexed, search, description, format, default: value }) =>
-    [id, called, type, options, required, indexed, search, description, format, value]);
-  return JSON.stringify([name, states, fields]);
 }
 
 /**

@@ -6,7 +6,7 @@ import { formatDatetime } from '../cells/format';
 import { keepBeside } from '../place';
 import type { CommentDraft } from '../project/panels';
 import { Comments } from '../project/comments';
-import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
+import { begun, completed, fitting, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
 import type { People } from '../project/people';
 import { Icon } from '../ui/icon';
@@ -35,7 +35,7 @@ export function CommentList({ model, comments }: CommentsProps) {
       <h3 id={id}>{words.comments.title}</h3>
       {error !== null && <Refusal error={error} title={words.comments.failed} onRetry={() => void comments.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
-      {list?.length === 0 && <p class="soft">{words.comments.none}</p>}
+      {list?.length === 0 && <p class="soft">{words.comments.none(model.canEdit)}</p>}
       <ol>
         {list?.map((comment) => (
           <li key={comment.id}>
@@ -204,6 +204,8 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     const mention = begun(element.value, element.selectionStart);
     asked.current += 1;
     const round = asked.current;
+    // Enter takes the first offer, so offers that no longer fit go before the API answers.
+    setOffered((before) => (mention ? fitting(before, mention.prefix) : []));
     // A name may continue after a space; once no user has such a name, the mention has ended.
     const found = mention ? await people.find(mention.prefix).catch(() => []) : [];
     if (round !== asked.current) return;

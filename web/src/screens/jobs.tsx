@@ -41,7 +41,7 @@ export function JobsWindow({ model }: { readonly model: ProjectModel }) {
       <p role="status">{jobs.undone.value}</p>
       <ul class="jobs">
         {list.map((job) => (
-          <Job key={job.id} model={model} job={job} onUndo={() => void jobs.undo(job)} />
+          <Job key={job.id} model={model} job={job} onUndo={() => void model.undoListed(job)} />
         ))}
       </ul>
       {jobs.more.value && (

@@ -19,6 +19,7 @@ import { follow, go } from '../router';
 import type { Column } from '../view/view';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
+import { enterToast } from '../ui/toast';
 import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
 import { inserted } from '../view/columns';
@@ -46,6 +47,7 @@ import { useResource } from './resource';
 import { Settings } from './settings/settings';
 import { TrashWindow } from './trash';
 import { Toolbar } from './toolbar/toolbar';
+import { UndoToast } from './undo-toast';
 import { ViewList, ViewNotice, ViewWindows } from './views';
 import { WebhooksWindow } from './webhooks';
 
@@ -166,8 +168,9 @@ interface Opened {
   readonly feed: Feed;
 }
 
-/** Undo, redo, find, the commands and the help, wherever the focus is. */
+/** Undo, redo, find, the commands, the help and the toast, wherever the focus is. */
 function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, open: (what: 'help' | 'palette') => void): void {
+  if (event.key === 'F6' && enterToast()) event.preventDefault();
   if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();
   const undoes = model.canEdit && (key === 'z' || key === 'y');
@@ -236,7 +239,9 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
     const columns = model.columns.peek();
     const name = columns.findIndex(({ field }) => field === 'name');
-    grid.current?.edit({ row, column: name < 0 ? columns.findIndex(isEditable) : name });
+    const column = name < 0 ? columns.findIndex(isEditable) : name;
+    // The row stays the last one if the groups before it are counted meanwhile.
+    grid.current?.edit(() => ({ row: model.hasDraft ? model.size.rows - 1 : row, column }));
   };
   const backToGrid = () => {
     if (model.size.rows > 0) grid.current?.focus(model.selection.peek()?.anchor ?? { row: 0, column: 0 });
@@ -274,6 +279,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
             <RowsNotice model={model} onAdd={() => add()} />
           </div>
           <CheckedBar model={model} actions={actions} />
+          <UndoToast model={model} actions={actions} waits={isOpen} onLeave={backToGrid} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
@@ -307,7 +313,7 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
           onClose={(now) => {
             panels.window.value = null;
             panels.settings.value = null;
-            if (model.differsFrom(now)) onRedefined();
+            if (!model.adopt(now)) onRedefined();
           }}
         />
       )}

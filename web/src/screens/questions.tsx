@@ -3,6 +3,7 @@ import { formatValue } from '../cells/format';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
+import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 
 export function Confirmation({ actions }: { readonly actions: Actions }) {
@@ -64,8 +65,8 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
       <dl class="key-help">
         {words.help.keys.map(([keys, what]) => (
           <div key={keys}>
-            <dt>{keys}</dt>
-            <dd>{what}</dd>
+            <dt>{keysAsLabeled(keys)}</dt>
+            <dd>{keysAsLabeled(what)}</dd>
           </div>
         ))}
       </dl>

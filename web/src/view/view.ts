@@ -83,6 +83,11 @@ export function groupProposed(fields: readonly Field[]): Field | undefined {
   return found.find((field) => field !== undefined) ?? fields[0];
 }
 
+/** The key by which a field groups first: dates and times by month. */
+export function groupKeyOf({ id, type }: Pick<Field, 'id' | 'type'>): GroupKey {
+  return { field: id, unit: type === 'date' || type === 'datetime' ? 'month' : null };
+}
+
 /** Whether ranges of numbers can have this width. */
 export function isWidthOfRanges(digits: string): boolean {
   return Number(digits) > 0 && Number.isFinite(Number(digits));

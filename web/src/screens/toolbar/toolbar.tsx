@@ -4,15 +4,14 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
-import { permits } from '../../auth/session';
-import type { BulkKind, Scope } from '../../project/panels';
-import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
 import { fromFilter, shownIn } from '../../view/filters';
 import { CollapseContext, Collapsing } from '../../ui/collapse';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
+import { keysAsLabeled } from '../../shortcuts';
 import { words } from '../../words';
+import { projectActions } from '../project-actions';
 import { FieldsPanel } from './fields-panel';
 import { FilterPanel } from './filter-panel';
 import { ColorPanel, HeightPanel } from './look-panels';
@@ -111,58 +110,22 @@ function Search({ model }: { readonly model: ProjectModel }) {
   );
 }
 
-const IS_MAC = navigator.userAgent.includes('Mac');
-
 interface MorePanelProps extends Omit<ToolbarProps, 'children'> {
   readonly collapsing: Collapsing;
   readonly close: () => void;
 }
 
 function MorePanel({ model, actions, collapsing, close }: MorePanelProps) {
-  const { panels } = model;
   return (
     <ul class="choices">
-      <Choice icon="search" label={words.palette.title} onChoose={() => (panels.asked.value = 'palette')} close={close} />
-      <Choice icon="search" label={words.find.open} keys={words.find.keys(IS_MAC)} onChoose={() => model.finding.open()} close={close} />
+      <Choice icon="search" label={words.palette.title} keys={words.keys.palette} onChoose={() => (model.panels.asked.value = 'palette')} close={close} />
       {collapsing.tools.map(({ label, icon, disabled, act }) => (
         <Choice key={label} icon={icon} label={label} disabled={disabled} onChoose={act} close={close} />
       ))}
-      {model.selection.value && (
-        <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
-      )}
-      <Choice icon="explain" label={words.explain.title} onChoose={() => (panels.drawer.value = { kind: 'explain' })} close={close} />
-      {permits(model.role, 'editor') && (
-        <Choice icon="upload" label={words.import.open} onChoose={() => (panels.window.value = 'import')} close={close} />
-      )}
-      <Choice icon="plus" label={words.views.saveAs} onChoose={() => (model.views.asked.value = { kind: 'save' })} close={close} />
-      <Choice icon="download" label={words.export.open} onChoose={() => (panels.window.value = 'export')} close={close} />
-      {model.canEdit && <BulkChoices model={model} actions={actions} close={close} />}
-      <Choice icon="jobs" label={words.jobs.title} onChoose={() => (panels.window.value = 'jobs')} close={close} />
-      <Choice icon="trash" label={words.trash.title} onChoose={() => (panels.window.value = 'trash')} close={close} />
-      {permits(model.role, 'admin') && (
-        <Choice icon="link" label={words.webhooks.title} onChoose={() => (panels.window.value = 'webhooks')} close={close} />
-      )}
-      {permits(model.role, 'admin') && (
-        <Choice icon="settings" label={words.settings.open} onChoose={() => (panels.window.value = 'settings')} close={close} />
-      )}
+      {projectActions(model, actions).map(({ text, icon, keys, act }) => (
+        <Choice key={text} icon={icon} label={text} keys={keys} onChoose={act} close={close} />
+      ))}
     </ul>
-  );
-}
-
-/** The actions on many issues at once. */
-function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
-  const { range, panels } = model;
-  const matched = model.counting.counts.value?.matched ?? null;
-  const filtered = model.filter !== null;
-  const change = (scope: Scope, edit: BulkKind = 'set') => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
-  const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
-  return (
-    <>
-      {selected > 0 && <Choice icon="pencil" label={words.jobs.changeSelected(selected)} onChoose={() => change('rows')} close={close} />}
-      <Choice icon="pencil" label={words.jobs.changeAll(matched, filtered)} onChoose={() => change('all')} close={close} />
-      <Choice icon="text" label={words.bulk.replaceIn} onChoose={() => change('all', 'replace')} close={close} />
-      <Choice icon="trash" label={words.jobs.deleteAll(matched, filtered)} onChoose={() => void actions.removeMany(model.targets(null))} close={close} />
-    </>
   );
 }
 
@@ -170,7 +133,7 @@ interface ChoiceProps {
   readonly icon: IconName;
   readonly label: string;
   /** The keys that do the same. */
-  readonly keys?: string;
+  readonly keys?: string | undefined;
   readonly disabled?: boolean | undefined;
   readonly onChoose: () => void;
   readonly close: () => void;
@@ -189,7 +152,7 @@ function Choice({ icon, label, keys, disabled = false, onChoose, close }: Choice
       >
         <Icon name={icon} />
         {label}
-        {keys !== undefined && <kbd class="choice-keys">{keys}</kbd>}
+        {keys !== undefined && <kbd class="choice-keys">{keysAsLabeled(keys)}</kbd>}
       </button>
     </li>
   );
