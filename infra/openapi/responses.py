@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, WithJsonSchema
 from pydantic import Field as ModelField
 
+from gridview.formulas.numbers import Unavailable as FormulaFault
 from gridview.query.number_functions import Function
 from gridview.query.rules import RuleFilter
 from gridview.schema import ids
@@ -117,6 +118,12 @@ class Problem(AnswerModel):
     errors: list[Error] = omissible(min_length=1)
     more: Ordinal = omissible(description="The number of further errors and conflicts.")
     build: Build | None = omissible(description="The background work that the request must wait for.")
+    position: Count = omissible(
+        description="For a formula: the place of the error in its text, in characters from 0."
+    )
+    dependents: list[str] = omissible(
+        min_length=1, description="The ids of the attributes whose formulas use the field or the option."
+    )
     conflicts: list[FieldConflict] = omissible(
         min_length=1, description="For a change with a `base`, and for an undo: the fields that prevent it."
     )
@@ -161,6 +168,10 @@ class Attribute(AnswerModel):
     options: list[EnumOption] = omissible(
         description="In display order; only for the types enum and multi_enum."
     )
+    formula: str = omissible(
+        description="Only if a formula computes the values: its text with present names."
+    )
+    uses: list[str] = omissible(description="Only with a formula: the ids of the fields that it reads.")
     required: bool
     indexed: bool
     search: bool = ModelField(description="Whether the words of a text are indexed.")
@@ -263,6 +274,12 @@ class IndexList(AnswerModel):
     next: None
 
 
+Unavailable = Annotated[
+    dict[str, FormulaFault],
+    ModelField(description="Why formulas have no value, by attribute id; omitted if all can be computed."),
+]
+
+
 class Issue(_Written):
     """An issue with all its values."""
 
@@ -272,6 +289,7 @@ class Issue(_Written):
     fields: dict[str, Value] = ModelField(
         description="Values by attribute id; attributes without a value are omitted."
     )
+    unavailable: Unavailable = omissible(min_length=1)
 
 
 class TrashedIssue(Issue):
@@ -334,6 +352,7 @@ class GridRow(AnswerModel):
     fields: dict[str, Value] = ModelField(
         description="Values by attribute id; attributes without a value are omitted."
     )
+    unavailable: Unavailable = omissible(min_length=1)
     key: str = omissible(
         description="With `keys`: the sort key of the row. The order of the keys, by bytes or UTF-16 units, is that of the "
         "rows."

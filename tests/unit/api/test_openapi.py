@@ -244,12 +244,24 @@ def test_no_default_is_refused_by_its_schema() -> None:
     [
         (
             "Issue",
-            {"num", "name", "state", "version", "created", "updated", "created_by", "updated_by", "fields"},
+            {
+                "num",
+                "name",
+                "state",
+                "version",
+                "created",
+                "updated",
+                "created_by",
+                "updated_by",
+                "fields",
+                "unavailable",
+            },
         ),
         ("ProjectCreate", {"name", "id", "states", "history"}),
         (
             "AttributeCreate",
             {
+                "formula",
                 *("name", "type", "id", "options", "required", "indexed", "search", "position"),
                 *("description", "format", "default"),
             },
@@ -257,6 +269,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         (
             "AttributePatch",
             {
+                "formula",
                 *("name", "options", "required", "indexed", "search", "position"),
                 *("description", "format", "default"),
             },
@@ -304,6 +317,8 @@ def test_no_default_is_refused_by_its_schema() -> None:
         (
             "Problem",
             {
+                "position",
+                "dependents",
                 *("type", "title", "status", "detail", "request_id", "errors", "more", "build", "remedies"),
                 *("conflicts", "current", "jobs"),
             },

@@ -8,7 +8,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands import attributes, deleted_attributes
 from gridview.commands.actor import Role
-from gridview.support.errors import Conflict, LimitExceeded, RemovalInProgress
+from gridview.support.errors import Conflict, FieldInUse, LimitExceeded, RemovalInProgress
 
 endpoints = Endpoints[CommandContainer]("Attributes", "command")
 
@@ -27,7 +27,11 @@ def create_attribute(request: CommandRequest) -> Response:
     own, actor, project, body = request.container, request.actor, request.path["project"], request.body()
     return created(
         request,
-        partial(attributes.create_attribute, own.table, own.catalogs, actor, project, body),
+        partial(
+            attributes.create_attribute,
+            *(own.table, own.catalogs, actor, project, body),
+            settling=own.settling,
+        ),
         lambda attribute: f"/v1/projects/{project}/attributes/{attribute['id']}",
     )
 
@@ -38,7 +42,7 @@ def create_attribute(request: CommandRequest) -> Response:
     "Change an attribute",
     body="AttributePatch",
     answer="Attribute",
-    problems=(Conflict, LimitExceeded),
+    problems=(Conflict, FieldInUse, LimitExceeded),
 )
 @counted
 def update_attribute(request: CommandRequest) -> Response:
@@ -63,7 +67,7 @@ def update_attribute(request: CommandRequest) -> Response:
     "/v1/projects/<project>/attributes/<attribute>",
     Role.ADMIN,
     "Delete an attribute",
-    problems=(Conflict, LimitExceeded),
+    problems=(Conflict, FieldInUse, LimitExceeded),
 )
 @counted
 def delete_attribute(request: CommandRequest) -> Response:

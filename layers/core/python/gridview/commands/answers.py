@@ -1,7 +1,8 @@
 """The API's JSON for projects, attributes and composite indexes. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from orjson import Fragment
 
@@ -9,11 +10,15 @@ from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.schema import options
 from gridview.schema.catalog import Catalog, Composite, Definition
-from gridview.schema.fields import Field, Option
+from gridview.schema.computed_fields import scope_of
+from gridview.schema.fields import BUILTINS, Field, Option
 from gridview.schema.formats import value_json
-from gridview.schema.items import ProjectItems, to_history
+from gridview.schema.items import ProjectItems, to_field, to_history
 from gridview.schema.jobs import Progress
 from gridview.support.errors import LimitExceeded, NotFound
+
+if TYPE_CHECKING:
+    from gridview.formulas.scope import FormulaScope
 
 MAX_PROJECT_BYTES = 5_000_000
 """The largest project with its attributes, as an answer contains it. Lambda limits an answer to 6 MB."""
@@ -48,8 +53,17 @@ def fitting(projects: Iterable[Mapping[str, Any]]) -> list[Fragment]:
     return shown
 
 
-def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
-    """Return an attribute or built-in field as the API returns it.
+def formula_scope(items: ProjectItems) -> "FormulaScope":
+    """Return the names that the formulas of a project have for its fields."""
+    known = {key: one for key, one in BUILTINS.items() if key != "state"}
+    states = tuple(map(Option.from_item, items.project["states"]))
+    known["state"] = replace(BUILTINS["state"], options=states)
+    own = (one for one in map(to_field, items.attributes) if not (one.builtin or one.deleted))
+    return scope_of((*known.values(), *own))
+
+
+def attribute_json(items: ProjectItems, field: Field, scope: "FormulaScope | None" = None) -> dict[str, Any]:
+    """Return an attribute or built-in field as the API returns it. `scope`: of formulas, if it is at hand.
 
     `position` is its place in the display order, from 0 (null for a built-in field; the former place of a deleted one).
     `search` is whether its words are indexed or will be. `build` shows the background work on it.
@@ -72,7 +86,20 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
     }
     if field.type.has_options:
         attribute["options"] = options.options_json(field.options)
+    if field.computed:
+        from gridview.formulas.printing import printed
+
+        formula, known = field.formulas[-1].formula, scope or formula_scope(items)
+        attribute["formula"] = printed(formula.tree, known)
+        attribute["uses"] = known.ids(formula.uses)
     return attribute
+
+
+def attributes_json(items: ProjectItems, fields: Iterable[Field]) -> list[dict[str, Any]]:
+    """Return attributes as the API returns them."""
+    shown = list(fields)
+    scope = formula_scope(items) if any(field.computed for field in shown) else None
+    return [attribute_json(items, field, scope) for field in shown]
 
 
 def _position(field: Field, order: Sequence[str]) -> int | None:
@@ -92,7 +119,7 @@ def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
 
 def has_room(items: ProjectItems, fields: Iterable[Field]) -> bool:
     """Return whether an answer can hold the project with these attributes."""
-    parts = [project_json("", items.project), *(attribute_json(items, field) for field in fields)]
+    parts = [project_json("", items.project), *attributes_json(items, fields)]
     return size_in_response(dumps(parts)) <= MAX_PROJECT_BYTES
 
 

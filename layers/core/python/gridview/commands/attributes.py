@@ -14,6 +14,7 @@ from gridview.commands.answers import (
     has_room,
     require_room,
 )
+from gridview.commands.formulas import require_unnamed, require_unread, with_another_formula, with_formula
 from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
@@ -33,6 +34,7 @@ from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.concurrency import chunked
 from gridview.support.errors import (
+    COMPUTED_FIELD,
     Conflict,
     FieldError,
     InvalidRequest,
@@ -57,13 +59,14 @@ def create_attribute(
     project: str,
     body: Any,
     *,
+    settling: float = 0.0,
     transact: Transact = at_once,
 ) -> dict[str, Any]:
-    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; LimitExceeded beyond 400, and
-    where an answer could not hold the project.
+    """Add an attribute: one transaction of two or three items. Conflict on a taken or reserved id; LimitExceeded beyond
+    400, and where an answer could not hold the project.
 
     The id of a deleted attribute stays taken while that one can be restored, and until everything of it has
-    been removed.
+    been removed. The index of a formula is built in the background, which begins after `settling` seconds.
     """
     request = parse(AttributeCreate, body)
     if request.id in ids.RESERVED_FIELDS:
@@ -98,16 +101,18 @@ def create_attribute(
             updated=now,
         )
         field = _with_settings(field, request)
+        catalog = to_catalog(actor.tenant, project, items)
+        if request.formula is not None:
+            field = with_formula(catalog, field, request.formula, items.next_epoch)
         if indexed:
-            complete = Indexes.complete(words=request.search, entries=field.gets_entries)
-            field = replace(field, indexes=complete)
+            field = replace(field, indexes=_first_index(field, items.next_epoch, words=request.search))
         order.insert(place, field.key)
         epoch = raise_epoch(items, order=order, next_key=items.catalog["next_key"] + 1)
-        others = to_catalog(actor.tenant, project, items).attributes
         items.catalog["order"] = order
-        require_room(items, [*others, field])
+        require_room(items, [*catalog.attributes, field])
         created = attribute_json(items, field)
-        transact(table, [put(to_item(actor.tenant, project, field), ABSENT), epoch], created)
+        building = [wanted(items, settling)] if field.pending else []
+        transact(table, [put(to_item(actor.tenant, project, field), ABSENT), epoch, *building], created)
         return created
 
     created = retry_lost_races(change)
@@ -126,11 +131,12 @@ def update_attribute(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items,
-    none if nothing changes.
+    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items, none if
+    nothing changes. Another formula adds an item for each other index that it rebuilds.
 
     Background work extends the change to existing issues (an index or word search switched on or off, options
-    moved). It begins after `settling` seconds. Conflict if the request would drop an option that issues use.
+    moved, another formula). It begins after `settling` seconds. Conflict if the request would drop an option that
+    issues use.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -147,18 +153,17 @@ def update_attribute(
                 for name in sorted(given - _OF_BUILTINS)
             ]
             raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
+        others: list[Definition] = []
+        if "formula" in given:
+            field, others = with_another_formula(catalog, field, request.formula, items.next_epoch)
         if "options" in given:
-            if not field.type.has_options:
-                raise InvalidRequest(
-                    "The request is not valid. Fix what `errors` lists.", [FieldError("options", NO_OPTIONS)]
-                )
-            changed = changed_options(table, catalog, field, "options", request.options, items.next_epoch)
-            field = replace(field, options=changed.options, next_option=changed.next_option)
+            field = _with_options(table, catalog, field, request.options, items.next_epoch)
         if given & {"indexed", "search"}:
             field = replace(field, indexes=_switched(field, request, items.next_epoch))
         field = replace(field, **{name: getattr(request, name) for name in given & {"name", "required"}})
         field = _with_settings(field, request)
         _require_default(field)
+        _require_stored(field)
         order = list(items.catalog["order"])
         if "position" in given:
             order.remove(field.key)
@@ -166,11 +171,13 @@ def update_attribute(
         if field == before and order == items.catalog["order"]:
             return attribute_json(items, field)
         field = _next_version(field)
-        if given & {"name", "options", "description", "default"}:
-            others = (one for one in catalog.attributes if one.key != field.key)
-            require_room(items, others if field.builtin else [*others, field])
-        writes = [_put(items, catalog, field), raise_epoch(items, order=order)]
-        if field.pending != before.pending:
+        if given & {"name", "options", "description", "default", "formula"}:
+            rest = (one for one in catalog.attributes if one.key != field.key)
+            require_room(items, rest if field.builtin else [*rest, field])
+        rebuilt = [_rebuilt(one, items.next_epoch) for one in others]
+        writes = [_put(items, catalog, one) for one in (field, *rebuilt)]
+        writes.append(raise_epoch(items, order=order))
+        if others or field.pending != before.pending:
             writes.append(wanted(items, settling))
         table.transact(writes)
         items.catalog["order"] = order
@@ -192,8 +199,8 @@ def delete_attribute(
     """Delete an attribute: one transaction of three items.
 
     It is hidden at once, and can be restored for seven days (`deleted_attributes`); background work removes
-    it after that. Its id stays taken. Conflict if a composite index sorts by it; LimitExceeded if too much
-    was deleted in the last seven days.
+    it after that. Its id stays taken. Conflict if a composite index sorts by it; FieldInUse if a formula reads
+    it; LimitExceeded if too much was deleted in the last seven days.
     """
 
     def change() -> None:
@@ -209,6 +216,7 @@ def delete_attribute(
                 f"sort{'' if len(over) > 1 else 's'} by this attribute. Delete {'them' if len(over) > 1 else 'it'} "
                 f"first: DELETE /v1/projects/{project}/indexes/{over[0]}."
             )
+        require_unread(catalog, field)
         now, order = clock.now(), items.catalog["order"]
         deleted = field.changed(now, deletion=Deletion(actor.user, now, order.index(field.key)))
         hidden = [*catalog.hidden, deleted]
@@ -304,7 +312,7 @@ def changed_options(
     table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
 ) -> options.OptionChange:
     """Return the effect of a request on a field's options at `epoch`. Conflict if it would drop an option
-    that issues use.
+    that issues or formulas use.
     """
     moved_at = epoch if field.indexed or catalog.composites_over(field.key) else None
     change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
@@ -312,6 +320,7 @@ def changed_options(
         raise Conflict(
             f"{_MOVES} reorderings of these options are pending, the most allowed. Try again later."
         )
+    require_unnamed(catalog, field, map(field.option, change.dropped))
     if options_in_use(table, catalog, field, change.dropped):
         raise Conflict(
             "The request would drop an option that issues use. Rename the option, or clear it in the issues first."
@@ -329,6 +338,16 @@ def _current(catalog: Catalog, definition: Definition) -> Definition | None:
 def _find(catalog: Catalog, attribute: str) -> Field:
     hidden = next((one for one in catalog.hidden if one.id == attribute), None)
     return hidden or find_attribute(catalog, attribute)
+
+
+def _with_options(table: Table, catalog: Catalog, field: Field, requested: OptionsInput, epoch: int) -> Field:
+    """Return the field with the options of a request. InvalidRequest if it has none; Conflict as for `changed_options`."""
+    if not field.type.has_options:
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.", [FieldError("options", NO_OPTIONS)]
+        )
+    changed = changed_options(table, catalog, field, "options", requested, epoch)
+    return replace(field, options=changed.options, next_option=changed.next_option)
 
 
 def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
@@ -379,6 +398,21 @@ def _require_default(field: Field) -> None:
         raise Conflict(
             f"The option {dropped[0]!r} is the default of the attribute. Change the default first, or with the options."
         )
+
+
+def _require_stored(field: Field) -> None:
+    """Raise InvalidRequest if a computed field has a setting that only makes sense for values that users write."""
+    wrong = {"required": field.required, "default": field.default is not None}
+    if field.computed and any(wrong.values()):
+        errors = [FieldError(name, COMPUTED_FIELD) for name, given in wrong.items() if given]
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
+
+
+def _first_index(field: Field, epoch: int, *, words: bool) -> Indexes:
+    """Return the indexes of a new field. Issues have no stored values of it yet, but computed ones."""
+    if field.computed:
+        return Indexes().on(epoch, words=words, entries=field.gets_entries)
+    return Indexes.complete(words=words, entries=field.gets_entries)
 
 
 def _next_version(field: Field) -> Field:

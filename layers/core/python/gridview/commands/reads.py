@@ -16,6 +16,7 @@ from orjson import Fragment
 from gridview.commands.actor import Actor
 from gridview.commands.answers import (
     attribute_json,
+    attributes_json,
     composite_json,
     find_attribute,
     find_composite,
@@ -51,7 +52,7 @@ MAX_TRASH_BYTES = 5_000_000
 
 def whole_project(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
     """Return a project with its attributes and its issue count, at the cost of `issues_in`."""
-    attributes = [attribute_json(items, field) for field in catalog.attributes]
+    attributes = attributes_json(items, catalog.attributes)
     issues = issues_in(table, catalog)
     return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
 

@@ -15,6 +15,8 @@ from pydantic import Field as ModelField
 
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
 from gridview.encoding.values import USER_LIMIT
+from gridview.formulas.lexer import MAX_FORMULA_LENGTH
+from gridview.formulas.tree import RESULTS
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_KEYS
 from gridview.schema.field_formats import FormatInput
@@ -65,6 +67,9 @@ NO_OPTIONS = "only attributes of the types enum and multi_enum have options"
 NO_WORDS = "only attributes of the type text can be searched for words"
 
 
+NO_RESULT = "only attributes of the types text, number, date, datetime and bool have formulas"
+
+
 _Description = Annotated[str, ModelField(max_length=MAX_DESCRIPTION_LENGTH)]
 
 _Default = Annotated[
@@ -85,6 +90,17 @@ _Default = Annotated[
 ]
 
 
+_Formula = Annotated[
+    str,
+    ModelField(
+        min_length=1,
+        max_length=MAX_FORMULA_LENGTH,
+        description="The formula that computes the values, with fields in braces: `ROUND({cost} * {qty}, 2)`.",
+    ),
+]
+_OF_STORED = "only attributes whose values are stored have that"
+
+
 class AttributeCreate(RequestModel):
     """POST /v1/projects/{project}/attributes."""
 
@@ -99,6 +115,21 @@ class AttributeCreate(RequestModel):
     description: _Description | None = None
     format: FormatInput | None = None
     default: _Default = None
+    formula: _Formula | None = None
+
+    @field_validator("formula")
+    @classmethod
+    def _only_computed(cls, formula: str | None, known: ValidationInfo) -> str | None:
+        kind = known.data.get("type")
+        if formula is None:
+            return None
+        if kind is not None and kind not in RESULTS:
+            raise ValueError(NO_RESULT)
+        if known.data.get("required"):
+            raise ValueError(f"cannot be combined with required: {_OF_STORED}")
+        if known.data.get("default") is not None:
+            raise ValueError(f"cannot be combined with default: {_OF_STORED}")
+        return formula
 
     @field_validator("options")
     @classmethod
@@ -129,6 +160,7 @@ class AttributePatch(RequestModel):
     description: _Description | None = omissible()
     format: FormatInput | None = omissible()
     default: _Default = omissible()
+    formula: _Formula = omissible()
 
 
 class CompositeKey(RequestModel):

@@ -42,7 +42,8 @@ def moves_of(table: Table, catalog: Catalog, rows: FollowedRows, changes: Sequen
     A read unit for each 4 KB of the documents of issues whose changes do not contain all deciding fields. If
     such a document is ahead of the changes, a read unit for each 4 KB of its later changes. No other reads.
     """
-    wanted = frozenset(field.key for field in rows.fields if field.key != "num")
+    # A computed field is decided by the fields that it reads. A change has these, never the computed value.
+    wanted = frozenset(path[-1] for field in rows.fields for path in field.paths if path != ("num",))
     of_issue: defaultdict[int, list[int]] = defaultdict(list)
     for place, change in enumerate(changes):
         of_issue[change.num].append(place)

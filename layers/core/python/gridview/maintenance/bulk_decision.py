@@ -168,7 +168,8 @@ def previewed(preview: Preview, catalog: Catalog, before: Document, after: Docum
     examples = [*preview.examples]
     for field in (*catalog.builtins, *catalog.attributes):
         old, new = field.value_in(before), field.value_in(after)
-        is_edit = field.key not in _SET_BY_EACH_WRITE and not documents.same_value(old, new)
+        stored = not field.computed and field.key not in _SET_BY_EACH_WRITE
+        is_edit = stored and not documents.same_value(old, new)
         if len(examples) >= MAX_EXAMPLES or not is_edit:
             continue
         shown = {

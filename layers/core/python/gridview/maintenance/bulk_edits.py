@@ -16,7 +16,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes, Document, parse_value
 from gridview.schema.field_conversion import NotConvertible, converted
 from gridview.schema.fields import NUM, Field, FieldType
-from gridview.support.errors import Conflict, FieldError, InvalidRequest
+from gridview.support.errors import COMPUTED_FIELD, Conflict, FieldError, InvalidRequest, invalid
 from gridview.support.validation import RequestModel
 
 MAX_REPLACED_FIELDS: Final = 50
@@ -173,12 +173,15 @@ def parse_replace(catalog: Catalog, request: ReplaceInput) -> dict[str, Any]:
     """Return a replacement in stored form. InvalidRequest: a field is no text that a request can set."""
     fields = [catalog.get(name) or NUMBER for name in request.fields]
     errors = [
-        FieldError(f"replace.fields.{at}", "is not a text field that can be written")
+        FieldError(
+            f"replace.fields.{at}",
+            COMPUTED_FIELD if field.computed else "is not a text field that can be written",
+        )
         for at, field in enumerate(fields)
-        if field.type is not FieldType.TEXT
+        if field.computed or field.type is not FieldType.TEXT
     ]
     if errors:
-        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
+        raise invalid("The request is not valid. Fix what `errors` lists.", errors)
     return {
         "fields": [field.key for field in fields],
         "find": request.find,
@@ -195,9 +198,11 @@ def parse_copy(catalog: Catalog, request: CopyInput) -> dict[str, Any]:
         why = "must be another field than from"
     elif target is NUMBER or (target.builtin and target.key not in WRITABLE):
         why = "is not a field that can be written"
+    elif target.computed:
+        why = COMPUTED_FIELD
     else:
         return {"from": (catalog.get(request.from_) or NUMBER).key, "to": target.key}
-    raise InvalidRequest("The request is not valid. Fix what `errors` lists.", [FieldError("copy.to", why)])
+    raise invalid("The request is not valid. Fix what `errors` lists.", [FieldError("copy.to", why)])
 
 
 def replacement(catalog: Catalog, stored: Mapping[str, Any]) -> Replacement:

@@ -29,7 +29,7 @@ from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded, invalid
 from gridview.support.validation import RequestModel, omissible
 
 MAX_ROWS = 1_000_000
@@ -155,7 +155,7 @@ def _parse(
     if model is UpdateMatching and isinstance(body, dict):
         edit = collecting(errors, lambda: _edit(catalog, body, None if found is None else found[0]))
     if found is None or errors:
-        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
+        raise invalid("The request is not valid. Fix what `errors` lists.", errors)
     request, (only, *_) = found
     return BulkOrder(
         None if only is None else to_stored(only),

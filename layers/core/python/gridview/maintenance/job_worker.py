@@ -36,7 +36,8 @@ from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
 from gridview.schema.answer_contents import without_fields
-from gridview.schema.catalog import Catalog
+from gridview.schema.catalog import Catalog, Definition
+from gridview.schema.computed_fields import needed_formulas
 from gridview.schema.deleted_projects import removal
 from gridview.schema.fields import Field
 from gridview.schema.items import (
@@ -508,15 +509,23 @@ def _any_slice(table: Table, partition: str) -> bool:
 
 def _after_pass(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
     """Return the writes that update the definitions after a pass under the definitions of epoch `done`."""
-    for one in catalog.pending():
+    former = [one for one in (*catalog.attributes, *catalog.hidden) if len(one.formulas) > 1]
+    for one in {one.key: one for one in (*catalog.pending(), *former)}.values():
         if 0 < one.deleted <= done:
             key = sort_key(catalog.tenant, catalog.project, one)
             yield delete(items.project[keys.PK], key, version_is(one.version))
             continue
-        after = one.after_pass(done, items.next_epoch)
+        after = _without_former_formulas(catalog, one.after_pass(done, items.next_epoch))
         builtin = isinstance(one, Field) and one.builtin  # its options are in the project's item
         if after.indexes != one.indexes or (after != one and not builtin):
             yield put(to_item(catalog.tenant, catalog.project, after), version_is(one.version))
         if builtin and isinstance(after, Field) and isinstance(one, Field) and after.options != one.options:
             states = [option.to_item() for option in after.options]
             yield put({**items.project, "states": states}, version_is(items.project["version"]))
+
+
+def _without_former_formulas(catalog: Catalog, definition: Definition) -> Definition:
+    """Return a definition without the versions of its formula that no index needs any more."""
+    if not isinstance(definition, Field) or not definition.formulas:
+        return definition
+    return replace(definition, formulas=needed_formulas(catalog, definition, definition.formulas))

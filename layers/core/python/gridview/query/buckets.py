@@ -69,6 +69,8 @@ class BucketOrder:
         """Whether issues of one body are in number order."""
         self.straight = len(keys) == 1
         """Whether the order is that of the keys in the blocks, or its reverse."""
+        self.stored = not any(field.computed for field in first.fields)
+        """Whether a document shows by its attributes that it has no value of the first key."""
         self.moving = first.order is not None and first.order.moving
         """Whether options are being moved. A document then does not show which of its places the index has."""
         valued = [

@@ -141,5 +141,6 @@ def judged(keys: Keys, only: Filter | None) -> tuple[Field, ...]:
 
 def projection(fields: Iterable[Field]) -> Paths:
     """The paths of number, version, its time, and these fields; None (all) if those are too many to ask for."""
-    paths = list(dict.fromkeys([("num",), ("version",), ("updated",), *(field.path for field in fields)]))
+    read = (path for field in fields for path in field.paths)
+    paths = list(dict.fromkeys([("num",), ("version",), ("updated",), *read]))
     return paths if len(paths) <= _MAX_PROJECTED else None

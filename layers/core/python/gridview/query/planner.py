@@ -136,7 +136,7 @@ def without_filter(page: GridPage, known: KnownBuckets, ahead: Ahead) -> BucketS
     reached = ahead.passing_over(known.known_hits)
     estimate = walking(order, reach(known, reached, missing), order.total, order.total)
     rest: RestScan | None = None
-    if missing > 1 and order.straight and ahead.rest_next:
+    if missing > 1 and order.straight and order.stored and ahead.rest_next:
         without = ahead.buckets[0].size
         if queries_rest(
             missing, without, order.total, len(order.directory.entries) + len(known.numbers.entries)

@@ -235,7 +235,7 @@ class Catalog:
     def orders(self) -> tuple[Order, ...]:
         """The orders in which a changed issue gets sort entries, whether served or being built."""
         by_field = (
-            FieldOrder(one.order_id_of(index), one, index)
+            FieldOrder(one.order_id_of(index), one.as_of(index.begun), index)
             for one in (*self.builtins, *self.attributes, *self.hidden)
             for index in one.indexes.written
         )
@@ -276,6 +276,16 @@ class Catalog:
     def composite(self, index_id: str) -> Composite | None:
         """Return the composite index with this id, if any."""
         return next((one for one in self.living_composites if one.id == index_id), None)
+
+    def readers_of(self, key: str) -> list[Field]:
+        """Return the attributes whose formulas read the field with this internal id, also deleted ones that can be
+        restored.
+        """
+        return [
+            one
+            for one in (*self.attributes, *self.hidden)
+            if any(key in version.formula.uses for version in one.formulas)
+        ]
 
     def composites_over(self, key: str) -> list[Composite]:
         """Return the composite indexes that sort by the field with this internal id."""
@@ -319,7 +329,7 @@ class Catalog:
         return next(((one, backwards) for one in self.living_composites if one.normal == normal), None)
 
     def _order(self, composite: Composite, index: Index) -> CompositeOrder:
-        fields = tuple(self.field_of(part.field) for part in composite.normal)
+        fields = tuple(self.field_of(part.field).as_of(index.begun) for part in composite.normal)
         return CompositeOrder(composite, fields, index)
 
 

@@ -12,10 +12,11 @@ from pydantic import Field as ModelField
 from gridview.encoding import keys, sort_strings, values
 from gridview.encoding.attribute_values import item_size
 from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog
+from gridview.schema.computations import Computation
 from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
-from gridview.schema.formats import FORMATTERS
+from gridview.schema.formats import FORMATTERS, value_json
 from gridview.schema.trash import SET_BY_A_DELETE
-from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded
+from gridview.support.errors import COMPUTED_FIELD, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible, parse
 
 MAX_DOCUMENT_BYTES = 400 * 1024 - 512
@@ -276,7 +277,24 @@ def to_json(
     issue["fields"] = {
         field_id: formatter(held[key]) for field_id, key, formatter in form.attributes if key in held
     }
+    if form.computed:
+        _add_computed(issue, form.computed, document)
     return issue
+
+
+def _add_computed(
+    issue: dict[str, Any], computed: Iterable[tuple[Field, Computation]], document: Mapping[str, Any]
+) -> None:
+    """Add the values of computed fields to an issue, and the reasons for values that cannot be computed."""
+    unavailable: dict[str, str] = {}
+    for field, computation in computed:
+        value, reason = computation.evaluate(document)
+        if value is not None:
+            issue["fields"][field.id] = value_json(field, value)
+        elif reason is not None:
+            unavailable[field.id] = str(reason)
+    if unavailable:
+        issue["unavailable"] = unavailable
 
 
 class _Form(NamedTuple):
@@ -284,6 +302,7 @@ class _Form(NamedTuple):
 
     builtins: tuple[tuple[str, str, Callable[[Any], Any]], ...]
     attributes: tuple[tuple[str, str, Callable[[Any], Any]], ...]
+    computed: tuple[tuple[Field, Computation], ...]
 
 
 @lru_cache(maxsize=256)
@@ -297,7 +316,13 @@ def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
             if columns is None or field.id in columns
         )
 
-    return _Form(shown(catalog.builtins), shown(catalog.attributes))
+    stored = [field for field in catalog.attributes if not field.computed]
+    computed = tuple(
+        (field, field.computation)
+        for field in catalog.attributes
+        if field.computation is not None and (columns is None or field.id in columns)
+    )
+    return _Form(shown(catalog.builtins), shown(stored), computed)
 
 
 def _parse_option(field: Field, value: Any) -> str:
@@ -339,12 +364,19 @@ def parse_value(field: Field, value: Any) -> Any:
     return _PARSERS[field.type](field, value)
 
 
+def _parse_written(field: Field, value: Any) -> Any:
+    """Return the value of an issue in a request, like `parse_value`. ValueError for every value of a computed field."""
+    if field.computed:
+        raise ValueError(COMPUTED_FIELD)
+    return parse_value(field, value)
+
+
 @lru_cache(maxsize=64)
 def _models(catalog: Catalog) -> _Models:
     """Return the request models of a project, made from its fields and kept until the catalog changes."""
 
     def slot(field: Field, *, optional: bool) -> Any:
-        value = Annotated[Any, PlainValidator(partial(parse_value, field))]
+        value = Annotated[Any, PlainValidator(partial(_parse_written, field))]
         may_miss = optional or not field.required or field.default is not None
         return value, ModelField(default=None if may_miss else ..., alias=field.id)
 

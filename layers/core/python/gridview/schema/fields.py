@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
+from gridview.schema.computations import Computation, FormulaVersions, Path
 from gridview.schema.generations import Index, Indexes, order_id
 
 MAX_OPTIONS = 200
@@ -143,6 +144,10 @@ class Field:
     """How a page shows its values, as the API returns it (`field_formats`)."""
     default: Any = field(default=None, hash=False)
     """The stored value of new issues whose writer omits the field; None: none."""
+    formulas: FormulaVersions = field(default=(), hash=False)
+    """The formula of a computed field, with former versions that an index may need; none: values are stored."""
+    computation: Computation | None = field(default=None, compare=False, repr=False)
+    """The values of a computed field, as its served index has them (`computed_fields`)."""
     deletion: Deletion | None = None
     """Its deletion, while that can be taken back: nobody sees the attribute, and all that belongs to it is kept."""
     deleted: int = 0
@@ -171,7 +176,7 @@ class Field:
     def served(self) -> "FieldOrder | None":
         """The order that is served; None if no index of this field is complete."""
         ready = self.indexes.ready
-        return None if ready is None else FieldOrder(self.order_id_of(ready), self, ready)
+        return None if ready is None else FieldOrder(self.order_id_of(ready), self.as_of(ready.begun), ready)
 
     def order_id_of(self, index: Index) -> str:
         """Name an order of this field in derived items: `a1.1`, or `a1.1b` if its index has no sort entries."""
@@ -201,7 +206,11 @@ class Field:
 
     @property
     def arrangement(self) -> tuple[int, bool]:
-        """A value that changes whenever the options are reordered, and again when all issues have followed."""
+        """A value that changes whenever the options are reordered, and again when all issues have followed.
+        Another one if the formula is another.
+        """
+        if self.computation is not None:
+            return self.computation.since, False
         return max((option.moved for option in self.options), default=0), bool(self.moving)
 
     @property
@@ -214,8 +223,8 @@ class Field:
         return replace(self, version=self.version + 1, updated=now, **values)
 
     def removed_from(self, epoch: int, now: str) -> Self:
-        """Return this field, permanently deleted from this epoch on."""
-        return self.changed(now, deletion=None, deleted=epoch, indexes=self.indexes.off(epoch))
+        """Return this field, permanently deleted from this epoch on. It reads no other field any more."""
+        return self.changed(now, deletion=None, deleted=epoch, indexes=self.indexes.off(epoch), formulas=())
 
     def after_pass(self, done: int, epoch: int) -> "Field":
         """Return the field after a pass over all issues under the definitions of epoch `done`; the result
@@ -248,14 +257,32 @@ class Field:
         """Every option that a request may name, by value."""
         return {option.value: option for option in self.live_options}
 
+    @property
+    def computed(self) -> bool:
+        """Whether its values are computed by a formula. No document holds them, and no request sets them."""
+        return bool(self.formulas)
+
+    def as_of(self, epoch: int) -> "Field":
+        """Return this field with the formulas of an epoch."""
+        if self.computation is None:
+            return self
+        return replace(self, computation=self.computation.as_of(epoch))
+
     def value_in(self, document: Mapping[str, Any]) -> Any:
-        """Return the stored value of this field in an issue document, or None."""
+        """Return the value of this field for an issue document in stored form, or None."""
+        if self.computation is not None:
+            return self.computation.evaluate(document).value
         return document.get(self.key) if self.builtin else document.get("fields", {}).get(self.key)
 
     @property
-    def path(self) -> tuple[str, ...]:
-        """The path of the value in a document."""
+    def path(self) -> Path:
+        """The path of a stored value in a document."""
         return (self.key,) if self.builtin else ("fields", self.key)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of the stored values that decide the value of this field."""
+        return (self.path,) if self.computation is None else self.computation.paths
 
 
 NUM = "num"

@@ -46,7 +46,8 @@ class Index:
     state.
 
     `words`: whether the words of a text are indexed too. `entries`: whether issues also get sort entries, not
-    only keys in blocks.
+    only keys in blocks. `begun`: the epoch in which its build began, 0 if nothing was to build. It has the
+    formulas of that epoch (`computations`).
     """
 
     generation: int
@@ -55,6 +56,7 @@ class Index:
     spec: int
     words: bool = False
     entries: bool = True
+    begun: int = 0
 
     @property
     def written(self) -> bool:
@@ -188,6 +190,7 @@ class Indexes:
                     "spec": index.spec,
                     "words": index.words,
                     **({} if index.entries else {"entries": False}),
+                    **({"begun": index.begun} if index.begun else {}),
                 }
                 for index in self.generations
             ],
@@ -207,6 +210,7 @@ class Indexes:
                     one["spec"],
                     one["words"],
                     one.get("entries", True),
+                    one.get("begun", 0),
                 )
                 for one in stored
             ),
@@ -218,8 +222,10 @@ class Indexes:
 
     def _with_another(self, epoch: int, *, words: bool, entries: bool) -> Self:
         spec = sort_strings.SPEC_VERSION
-        begun = Index(self.next_generation, IndexState.BUILDING, epoch, spec, words, entries)
-        return replace(self, generations=(*self.generations, begun), next_generation=self.next_generation + 1)
+        another = Index(self.next_generation, IndexState.BUILDING, epoch, spec, words, entries, epoch)
+        return replace(
+            self, generations=(*self.generations, another), next_generation=self.next_generation + 1
+        )
 
 
 def _left(index: Index, epoch: int) -> Index:

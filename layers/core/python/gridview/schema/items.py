@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from gridview.dynamodb.expressions import Condition, Write, put
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog, Composite, Definition, HistorySetting, Part
+from gridview.schema.computations import FormulaVersion
+from gridview.schema.computed_fields import with_computations
 from gridview.schema.fields import BUILTINS, Deletion, Field, FieldType, Option
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
@@ -50,7 +52,7 @@ class ProjectItems(NamedTuple):
 
 def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
     """Build the catalog from the stored items."""
-    by_key = {item["key"]: to_field(item) for item in items.attributes}
+    by_key = with_computations({item["key"]: to_field(item) for item in items.attributes})
     listed = frozenset(items.catalog["order"])
     return Catalog(
         tenant=tenant,
@@ -98,6 +100,7 @@ def to_field(item: Mapping[str, Any]) -> Field:
         default=item.get("default"),
         deletion=Deletion(*item["deletion"]) if "deletion" in item else None,
         deleted=item.get("deleted", 0),
+        formulas=tuple(map(FormulaVersion.from_item, item.get("formulas", ()))),
     )
 
 
@@ -155,6 +158,7 @@ def _defined(definition: Definition) -> dict[str, Any]:
     return {
         **hidden,
         **{name: value for name, value in optional.items() if value is not None},
+        **({"formulas": [one.to_item() for one in field.formulas]} if field.formulas else {}),
         "id": field.id,
         "key": field.key,
         "name": field.name,

@@ -60,6 +60,21 @@ class InvalidRequest(RequestError):
     """The request is malformed, or a value in it is not valid."""
 
 
+class ComputedFieldWrite(InvalidRequest):
+    """The request sets a value that a formula computes."""
+
+
+COMPUTED_FIELD = "is computed by a formula: change the fields that the formula reads"
+"""The message about a field that cannot be written because its values are computed."""
+
+
+def invalid(detail: str, errors: Iterable[FieldError]) -> InvalidRequest:
+    """Return the error of a request with these errors. A value of a computed field among them decides its kind."""
+    found = tuple(errors)
+    kind = ComputedFieldWrite if any(one.message == COMPUTED_FIELD for one in found) else InvalidRequest
+    return kind(detail, found)
+
+
 class CursorExpired(RequestError):
     """The index of the cursor was rebuilt, or the changes after the cursor are no longer kept."""
 
@@ -82,6 +97,10 @@ class MethodNotAllowed(RequestError):
 
 class Conflict(RequestError):
     """The request contradicts the current state."""
+
+
+class FieldInUse(Conflict):
+    """Formulas read the field, or name its option; `members` have their `dependents`."""
 
 
 class IndexBuilding(Conflict):
@@ -186,12 +205,14 @@ class ProblemType(NamedTuple):
 
 PROBLEMS: dict[type[RequestError], ProblemType] = {
     InvalidRequest: ProblemType(400, "invalid-request", "Invalid request"),
+    ComputedFieldWrite: ProblemType(400, "computed-field", "Computed field"),
     CursorExpired: ProblemType(410, "cursor-expired", "Cursor expired"),
     Unauthenticated: ProblemType(401, "unauthenticated", "Authentication required"),
     Forbidden: ProblemType(403, "forbidden", "Insufficient role"),
     NotFound: ProblemType(404, "not-found", "Not found"),
     MethodNotAllowed: ProblemType(405, "method-not-allowed", "Method not allowed"),
     Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
+    FieldInUse: ProblemType(409, "field-in-use", "Field in use"),
     IndexBuilding: ProblemType(409, "index-building", "Index is being built"),
     RemovalInProgress: ProblemType(409, "removal-in-progress", "Removal in progress"),
     HistoryDisabled: ProblemType(409, "history-disabled", "History disabled"),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic import Field as ModelField
 
-from gridview.support.errors import FieldError, InvalidRequest
+from gridview.support.errors import FieldError, invalid
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -51,9 +51,7 @@ def parse(model: type[Model], document: Any, context: Any = None) -> Model:
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
-        raise InvalidRequest(
-            "The request is not valid. Fix what `errors` lists.", field_errors(error)
-        ) from None
+        raise invalid("The request is not valid. Fix what `errors` lists.", field_errors(error)) from None
 
 
 def field_errors(error: ValidationError) -> list[FieldError]:
