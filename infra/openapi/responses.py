@@ -185,6 +185,23 @@ class Attribute(AnswerModel):
     updated: AwareDatetime
 
 
+class FormulaValue(AnswerModel):
+    """The value of a formula for one issue."""
+
+    num: Ordinal
+    value: Value | None
+    unavailable: FormulaFault = omissible(description="Why the value cannot be computed.")
+
+
+class CheckedFormula(AnswerModel):
+    """A formula that is not saved. `formula` is its text with present names; `uses` the ids of the fields that it reads."""
+
+    type: Literal["text", "number", "date", "datetime", "bool"]
+    formula: str
+    uses: list[str]
+    values: list[FormulaValue]
+
+
 class DeletedAttribute(Attribute):
     """A deleted attribute, as it was. `position` is the place that it had."""
 

@@ -138,6 +138,7 @@ LIMITS = {
     "formulas on formulas": f"depth {definition.MAX_FORMULA_DEPTH}",
     "parts of a formula, with the parts of formulas that it reads": f"{definition.MAX_EXPANDED}",
     "parts of all formulas of a project, with all that they read": f"{definition.MAX_EXPANDED_OF_PROJECT:,}",
+    "issues of one check of a formula": f"{requests.MAX_CHECKED}",
     "characters of a text within a formula": f"{parts.MAX_TEXT:,}",
     "characters that functions and comparisons of one formula read for an issue": f"{parts.MAX_CHARACTERS_READ:,}",
     "whole exponent of POWER, in either direction": f"{numbers.MAX_EXPONENT:,}",

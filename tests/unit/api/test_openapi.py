@@ -112,6 +112,7 @@ STATUSES = {
     "grid_get": f"410 {QUERY}",
     "groups": f"410 413 {QUERY}",
     "summary": f"413 {QUERY}",
+    "check_formula": f"200 400 404 413 {EVERY}",
     "row_number": QUERY,
     "list_comments": f"200 400 404 {EVERY}",
     "create_comment": f"201 404 409 422 {WRITE}",

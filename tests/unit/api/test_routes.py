@@ -60,6 +60,7 @@ CONTRACT = {
     "GET /v1/projects/{project}/grid": Role.VIEWER,
     "POST /v1/projects/{project}/groups": Role.VIEWER,
     "POST /v1/projects/{project}/summary": Role.VIEWER,
+    "POST /v1/projects/{project}/formulas/check": Role.VIEWER,
     "GET /v1/projects/{project}/issues/{num}/row-number": Role.VIEWER,
     "GET /v1/projects/{project}/issues/{num}/comments": Role.VIEWER,
     "POST /v1/projects/{project}/issues/{num}/comments": Role.EDITOR,
@@ -139,7 +140,7 @@ def test_only_health_and_the_openapi_document_are_reached_without_a_token() -> N
 
 def test_nothing_that_writes_is_with_the_function_that_cannot_write() -> None:
     reads = {route.key for route in ROUTES if route.function == "query"}
-    queries = ("/grid", "/groups", "/summary")
+    queries = ("/grid", "/groups", "/summary", "/formulas/check")
     notes_a_name, waits = "GET /v1/me", "GET /v1/projects/{project}/changes"
     asking = {key for key in CONTRACT if key.startswith("GET ") or key.endswith(queries)}
     assert reads == asking - {notes_a_name, waits}

@@ -114,6 +114,38 @@ def test_a_stored_attribute_gets_no_formula_and_a_computed_one_no_setting_of_sto
         assert api.patch(f"{sales}/attributes/total", setting).errors.keys() == setting.keys()
 
 
+# The check
+
+
+def test_a_check_has_the_values_under_the_formulas_of_the_project(api: Client, sales: str) -> None:
+    body = {"formula": "{total} / ({qty} - 5)", "nums": [4, 1, 3, 99]}
+    checked = api.post(f"{sales}/formulas/check", body)
+    assert checked.body["formula"] == "{Total} / ({Qty} - 5)"
+    assert checked.body["values"] == [
+        {"num": 4, "value": -10.5},
+        {"num": 1, "value": None, "unavailable": "division-by-zero"},
+        {"num": 3, "value": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "wrong"),
+    [
+        ({"formula": "{cost} *"}, "formula"),
+        ({"type": "text"}, "formula"),
+        ({"type": "user"}, "type"),
+        ({"nums": [1, 1]}, "nums"),
+        ({"nums": [*range(1, 22)]}, "nums"),
+    ],
+)
+def test_a_check_of_something_else_is_refused(
+    api: Client, sales: str, more: dict[str, Any], wrong: str
+) -> None:
+    answer = api.post(f"{sales}/formulas/check", {"formula": "{cost}", "nums": [1], **more})
+    assert answer.kind == (400, "invalid-request")
+    assert answer.errors.keys() == {wrong}
+
+
 # Values
 
 

@@ -94,6 +94,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "description": "What it is",
         },
         {"name": "Cost", "type": "number", "format": {"as": "currency", "currency": "EUR", "decimals": 2}},
+        {"name": "Twice", "type": "number", "formula": "{amount} * 2", "indexed": False},
         {
             "name": "Weight",
             "type": "number",
@@ -111,6 +112,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"format": {"as": "plain", "decimals": 1, "thousands": True, "unit": "kg"}},
         {"format": {"as": "currency", "currency": "EUR", "max": 5}},
         {"default": ["a"]},
+        {"formula": "{amount} * 3"},
     ],
     "create_index": [{"sort": [{"field": "level", "direction": "desc", "nulls": "first"}, {"field": "day"}]}],
     "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
@@ -194,13 +196,14 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "order": {"by": 0, "direction": "desc"},
         },
     ],
+    "check_formula": [{"formula": "{amount} * 2", "type": "number", "nums": [1, 2]}],
     "summary": [
         {"fields": [{"field": "amount", "functions": ["sum", "min"]}], "filter": FILTER, "explain": True}
     ],
 }
 """Bodies that are accepted."""
 
-REFUSED_EXAMPLES = {"update_attribute": {1, 4, 5, 6}, "create_webhook": {1}}
+REFUSED_EXAMPLES = {"update_attribute": {1, 4, 5, 6, 7}, "create_webhook": {1}}
 """By operation, the places of examples that are refused: the attribute is a text, the view is private."""
 
 PARAMETERS: dict[str, dict[str, str]] = {

@@ -27,9 +27,9 @@ BUDGETS = {
 """The number of modules of a function, including the standard library. A module takes 0.5 to 1 ms of CPU if its
 bytecode exists.
 
-The resolver of Powertools takes 64 of them (decision 0072), columns of numbers 12 (decision 0086), rules 3,
-relative operands 3 (decision 0088), and computed fields 2. The command function has 5 more of them, for the forms of
-requests. The rest of the language is imported with the first formula.
+The resolver of Powertools takes 64 of them (decision 0072), and columns of numbers 12 (decision 0086). Rules take 3,
+relative operands 3 (decision 0088), and computed fields 2. The command function has 5 more, for the forms of requests.
+The rest of the language is imported with the first formula.
 """
 
 DEAR = {

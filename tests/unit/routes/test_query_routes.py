@@ -51,6 +51,15 @@ def test_summary(example: Example) -> None:
     )
 
 
+def test_check_formula(example: Example) -> None:
+    assert example.read().body == {
+        "type": "number",
+        "formula": 'DATETIME_DIFF({End}, {Start}, "day") / {Number}',
+        "uses": ["num", "3812", "882a"],
+        "values": [{"num": 1, "value": 31}, {"num": 2, "value": 15.5}, {"num": 3, "value": None}],
+    }
+
+
 def test_row_number(example: Example) -> None:
     example.api.made(f"{PATH}/issues", {"name": "Rivets missing", "fields": {"3812": "2023-05-04"}})
     example.follow()

@@ -16,7 +16,7 @@ from pydantic import Field as ModelField
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
 from gridview.encoding.values import USER_LIMIT
 from gridview.formulas.lexer import MAX_FORMULA_LENGTH
-from gridview.formulas.tree import RESULTS
+from gridview.formulas.tree import RESULTS, ValueType
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_KEYS
 from gridview.schema.field_formats import FormatInput
@@ -161,6 +161,35 @@ class AttributePatch(RequestModel):
     format: FormatInput | None = omissible()
     default: _Default = omissible()
     formula: _Formula = omissible()
+
+
+MAX_CHECKED = 20
+
+
+class FormulaCheck(RequestModel):
+    """POST /v1/projects/{project}/formulas/check."""
+
+    formula: _Formula
+    type: FieldType | None = ModelField(
+        default=None, strict=False, description="The type that the formula must have; null: any."
+    )
+    nums: list[Annotated[int, ModelField(ge=1, le=ids.MAX_ISSUE_NUMBER)]] = ModelField(
+        default_factory=list,
+        max_length=MAX_CHECKED,
+        description="The issues for which to return the value. Missing ones are left out of the answer.",
+    )
+
+    @field_validator("nums")
+    @classmethod
+    def _each_once(cls, nums: list[int]) -> list[int]:
+        return _all_distinct(nums)
+
+    @field_validator("type")
+    @classmethod
+    def _a_result(cls, kind: FieldType | None) -> FieldType | None:
+        if kind is not None and ValueType(kind.value) not in RESULTS:
+            raise ValueError(NO_RESULT)
+        return kind
 
 
 class CompositeKey(RequestModel):

@@ -38,6 +38,7 @@ LATER = (
     "gridview.commands.comments",
     "gridview.commands.deleted_attributes",
     "gridview.commands.deleted_projects",
+    "gridview.commands.formula_check",
     "gridview.commands.views",
     "gridview.live.webhook_reads",
     "gridview.maintenance.export_links",
