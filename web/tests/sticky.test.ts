@@ -19,11 +19,11 @@ const inner = layoutOfGroups(
   new Set(),
 );
 const layout = new Layout([...inner.pieces, { kind: 'run', run: { key: 'added', filter: null, count: 1 } }]);
-const at = (top: number, max = 3) => stickyHeads(layout, top, max).map(({ group: { values }, row, top: place }) => `${values.join('/')} of ${row} at ${place}`);
+const at = (top: number, max = 3) => stickyHeads(layout, top, max).map(({ group: { values }, row, top: place }) => `${values.map(String).join('/')} of ${row} at ${place}`);
 
 describe('the heads over a row', () => {
   it('are those of its groups, with the ends of these', () => {
-    const over = (row: number) => layout.headsOver(row).map(({ group: { values }, row: own, end }) => `${values.join('/')} ${own} to ${end}`);
+    const over = (row: number) => layout.headsOver(row).map(({ group: { values }, row: own, end }) => `${values.map(String).join('/')} ${own} to ${end}`);
     expect(over(0)).toEqual(['open 0 to 11']);
     expect(over(1)).toEqual(['open 0 to 11', 'open/High 1 to 7']);
     expect(over(9)).toEqual(['open 0 to 11', 'open/Low 7 to 11']);

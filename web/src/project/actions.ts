@@ -76,11 +76,12 @@ export class Actions {
   /** Add the options of a value that the field does not have yet, and then write the value. */
   private async commitNew(row: Row, field: Field, typed: Extract<Typed, { value: CellValue }>): Promise<void> {
     this.model.editor.hold(row.num, field.id);
-    if (await this.addOptions(row.num, field, typed.create ?? [])) this.commit(row, field, { value: typed.value });
+    if (await this.addOptions(row.num, field, createdBy(typed))) this.commit(row, field, { value: typed.value });
   }
 
   /** Returns whether the field has these options now. If not, the cell is marked with the reason. */
   private async addOptions(num: number, field: Field, options: readonly string[]): Promise<boolean> {
+    if (!options.length) return true;
     try {
       await this.model.addOptions(field, options);
       this.outcome.value = words.actions.optionsAdded(field.name, options);
@@ -269,16 +270,13 @@ export class Actions {
       this.model.editor.refuse(DRAFT, field.id, 'text' in typed ? typed.text : '', parsed.message);
       return;
     }
+    const created = createdBy(typed);
     if (this.creating) {
       const num = await this.creating;
-      if ('create' in typed && num !== null && !(await this.addOptions(num, field, typed.create ?? []))) return;
-      if (num !== null) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
+      if (num !== null && (await this.addOptions(num, field, created))) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
       return;
     }
-    const options = 'create' in typed ? (typed.create ?? []) : [];
-    this.creating = (options.length ? this.addOptions(DRAFT, field, options) : Promise.resolve(true)).then((isReady) =>
-      isReady ? this.createWith(field, parsed.value) : null,
-    );
+    this.creating = this.addOptions(DRAFT, field, created).then((isReady) => (isReady ? this.createWith(field, parsed.value) : null));
     await this.creating;
     this.creating = null;
   }
@@ -520,6 +518,11 @@ export class Actions {
       this.outcome.value = messageOf(error);
     }
   }
+}
+
+/** The options of a value that the field does not have yet. */
+function createdBy(typed: Typed): readonly string[] {
+  return ('create' in typed && typed.create) || [];
 }
 
 function messageOf(error: unknown): string {

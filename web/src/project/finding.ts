@@ -1,9 +1,9 @@
 /**
  * Finds a text in the cells of the view, in all rows.
  *
- * Loaded rows are searched in the page, where cells also match by the text that they show. For other rows, the API counts the matches before the issue in focus (`before`).
- * It returns the match of that number, and then its row number in the view. In a grouped view it also counts the matches
- * of each group, and the rest happens within one group.
+ * Loaded rows are searched in the page, where cells also match by the text that they show. For other rows, the API counts
+ * the matches before the issue in focus (`before`). It returns the match of that number, and then its row number in the
+ * view. In a grouped view it also counts the matches of each group, and the rest happens within one group.
  */
 import { batch, computed, signal, type ReadonlySignal } from '@preact/signals';
 import { isAbort } from '../api/problem';

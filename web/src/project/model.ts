@@ -14,6 +14,7 @@ import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept, Patch } from '../edits/change';
 import { changeId } from '../edits/change-id';
 import { Editor, type HeldRows } from '../edits/editor';
+import { stepOfJobs } from '../edits/history';
 import { keyOf } from '../edits/marks';
 import { countTouched } from '../edits/revert';
 import type { Field } from '../fields/fields';
@@ -34,6 +35,7 @@ import {
   wholeColumn,
   withCell,
   type Cell,
+  type Choosing,
   type Rectangle,
   type Rows,
   type Selection,
@@ -303,7 +305,7 @@ export class ProjectModel {
   }
 
   /** Select a column: only it, also the columns between it and the selected ones, or also the selected ranges. */
-  selectColumn(field: string, how: 'only' | 'extend' | 'add'): void {
+  selectColumn(field: string, how: Choosing): void {
     const column = this.columns.peek().findIndex((one) => one.field === field);
     if (column < 0 || !this.size.rows) return;
     const selection = this.selection.peek();
@@ -360,7 +362,8 @@ export class ProjectModel {
 
   /** Undo a job that the list of jobs shows; if it belongs to a step of this page, the whole step. */
   async undoListed(job: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<void> {
-    const step = job.created_by === this.user.user ? this.editor.stepOf(job.change) : undefined;
+    const isOwn = job.created_by === this.user.user;
+    const step = isOwn ? stepOfJobs(this.editor.history.peek(), job.change) : undefined;
     if (!step || !(await this.undoJob(step))) await this.jobs.undo(job);
   }
 
