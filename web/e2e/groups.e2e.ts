@@ -138,7 +138,7 @@ test('heads stay at the top while the rows of their groups scroll, and the focus
   await (await project.cell(33, 'Note')).click();
   for (let row = 32; row >= 0; row -= 1) {
     await page.keyboard.press('ArrowUp');
-    expect(await focus(page)).toEqual({ row, column: 'note', isSeen: true });
+    await expect.poll(() => focus(page)).toEqual({ row, column: 'note', isSeen: true });
   }
   expect(await staying(project)).toEqual([]);
 
@@ -169,8 +169,8 @@ test('a button in the head of a group starts a row in the group', async ({ visit
   expect(await valuesOf(api, id, 61)).toMatchObject({ name: 'By mouse', kind: 'bolt' });
 
   // By keys it is in the menu of the group.
-  await project.group('Kind: bolt, 21 issues').waitFor();
   await (await project.cell(0, 'Kind')).click();
+  await project.group('Kind: bolt, 21 issues').waitFor();
   await page.keyboard.press('Shift+F10');
   await page.getByRole('menuitem', { name: 'New row in this group' }).press('Enter');
   await page.locator('.editor:focus').fill('By keys');

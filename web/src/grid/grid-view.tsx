@@ -42,10 +42,18 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   const [summary, setSummary] = useState<OpenFooter | null>(null);
   // The column whose head had the focus before the menu.
   const head = useRef('');
+  // Whether the focus was in the grid before the menu. It may be scrolled out of the document.
+  const hadFocus = useRef(false);
+  const noteFocus = () => (hadFocus.current = host.current?.contains(document.activeElement) ?? false);
   const openContext = (opened: OpenContext) => {
+    noteFocus();
     const isFromHead = opened.context.kind === 'head' && opened.anchor.contains(document.activeElement);
     head.current = isFromHead ? opened.context.field : '';
     setMenu(opened);
+  };
+  const openFooter = (opened: OpenFooter) => {
+    noteFocus();
+    setSummary(opened);
   };
   useEffect(() => {
     const element = host.current;
@@ -53,12 +61,12 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
       grid.current = mounted;
       onReady(mounted);
     };
-    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext, openFooter: setSummary }) : undefined;
+    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext, openFooter }) : undefined;
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
     // The element that had the focus before the menu may have been drawn again.
-    if (isOpen || document.activeElement !== document.body) return;
+    if (isOpen || !hadFocus.current || document.activeElement !== document.body) return;
     const focus = model.selection.peek()?.anchor;
     const button = grid.current?.headOf(head.current)?.querySelector<HTMLElement>('.head-menu');
     if (button) button.focus();

@@ -402,7 +402,7 @@ export class ProjectModel {
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
-    this.summarize({ again: true });
+    void this.renewFigures();
     void this.counting.ask(this.filter, { again: true });
   }
 

@@ -144,7 +144,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     return [gutterOf(owner), ...columns.map((column) => definitionOf(column, owner, select)), ...(options.mayAdd ? [addOf(owner)] : [])];
   }
 
-  const isGroup = (row: number) => owner.at(row).kind === 'group';
+  /** Whether the head of a group is in a row; it is in none if the row is not a number. */
+  const isGroup = (row: number) => row >= 0 && owner.at(row).kind === 'group';
   const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
   const fieldAt = (column: number) => columns[column]?.field.id ?? '';
   const cellOf = (element: Element): Cell | null => {
