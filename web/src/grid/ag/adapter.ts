@@ -153,7 +153,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     const column = columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
     return Number.isNaN(row) || column < 0 ? null : { row, column };
   };
-  /** The cell of the screen that has the focus if an element of the library has it: the first one, for the label of a group. */
+  /** The cell of the screen for an element of the library with the focus. The label of a group is in the first cell. */
   const focusedAt = (element: Element): Cell | null => {
     const row = Number(element.closest('.ag-cell[col-id="#gutter"]')?.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
     return isGroup(row) ? { row, column: 0 } : cellOf(element);
