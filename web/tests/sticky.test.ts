@@ -7,8 +7,8 @@ import { headRoom } from '../src/grid/head-room';
 const group = (count: number, ...values: string[]): CountedGroup => ({ values, count, filter: { field: 'state', op: 'eq', value: values.join() }, figures: [] });
 
 /**
- * By rows: 0 open, 1 open/High, 2 to 6 its issues, 7 open/Low, 8 to 10 its issues. Then 11 closed, 12 closed/High, 13 to 14
- * its issues, 15 an issue that was added here.
+ * Rows 0, 1, 7, 11 and 12 are the heads open, open/High, open/Low, closed and closed/High. The issues of the innermost
+ * groups follow their heads. Row 15 is an issue that was added here.
  */
 const inner = layoutOfGroups(
   [

@@ -1,6 +1,6 @@
 /**
- * Draws the head of a group. Its label shows whether it is open, the value that its issues share, and their number. Its
- * figures are below the heads of their columns.
+ * Draws the head of a group: its label, and its figures below the heads of their columns. The label shows whether the
+ * group is open, the value that its issues share, and their number.
  */
 import type { Field } from '../fields/fields';
 import type { Group, GroupFigure } from '../rows/layout';
