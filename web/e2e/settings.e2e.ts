@@ -15,19 +15,19 @@ test('fields are sorted by dragging, by keys and by buttons', async ({ visit, ap
   const { page } = project;
   await project.more('Project settings');
   const settings = page.getByRole('dialog');
-  const field = (name: string) => settings.getByText(name, { exact: true }).first();
-  const middle = async (name: string) => {
-    const box = await field(name).boundingBox();
+  /** The middle of the handle, which is at the beginning of the row. */
+  const handleOf = async (name: string) => {
+    const box = await settings.getByRole('listitem').filter({ hasText: name }).first().boundingBox();
     if (!box) throw new Error(`${name} is not in view.`);
     return { x: box.x + 10, y: box.y + box.height / 2, height: box.height };
   };
 
-  const from = await middle('Safe');
-  const to = await middle('Weight');
+  const from = await handleOf('Safe');
+  const to = await handleOf('Weight');
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
   await page.mouse.move(to.x, to.y, { steps: 4 });
-  await page.mouse.move(to.x, to.y - to.height / 2);
+  await page.mouse.move(to.x, to.y - to.height / 4);
   await page.mouse.up();
   await settings.getByText('Moved Safe to place 1 of 5.').waitFor();
   await expect.poll(saved).toEqual(['Safe', 'Weight', 'Due', 'Kind', 'Note']);
