@@ -97,6 +97,8 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
     now.stopPropagation();
     end();
   };
+  // Dragging would also select the texts on its way.
+  document.addEventListener('selectstart', (start) => start.preventDefault(), { signal });
   window.addEventListener('pointermove', moved, { signal });
   window.addEventListener('pointerup', up, { signal });
   window.addEventListener('pointercancel', end, { signal });
