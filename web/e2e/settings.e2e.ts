@@ -16,13 +16,14 @@ test('fields are sorted by dragging, by keys and by buttons', async ({ visit, ap
   const { page } = project;
   await project.more('Project settings');
   const settings = page.getByRole('dialog');
-  const field = (name: string) => settings.getByText(name, { exact: true }).first();
+  const handle = (name: string) => settings.getByRole('listitem').filter({ hasText: name }).first().locator('.grip');
 
-  await drag(page, field('Safe'), field('Weight'), 'upper');
+  await drag(page, handle('Safe'), handle('Weight'), 'upper');
   await settings.getByText('Moved Safe to place 1 of 5.').waitFor();
   await expect.poll(saved).toEqual(['Safe', 'Weight', 'Due', 'Kind', 'Note']);
-  // The press opened no field.
+  // The press opened no field and selected no text.
   expect(await settings.locator('details[open]').count()).toBe(0);
+  expect(await page.evaluate(() => String(getSelection()))).toBe('');
 
   // Two moves without a pause.
   await settings.locator('summary').filter({ hasText: 'Note' }).focus();

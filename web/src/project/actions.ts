@@ -333,13 +333,13 @@ export class Actions {
   async removeMany(targets: readonly Target[]): Promise<boolean> {
     if (!this.fitJobs(targets)) return false;
     const title = words.actions.deleteMany(countOf(targets));
-    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changeMany({ targets, set: null });
+    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changes.begin({ targets, set: null });
   }
 
   /** Undo a step, by default the last. */
   async undo(step?: Change): Promise<void> {
     if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
-    if (await this.model.undoJob(step)) return;
+    if (await this.model.changes.undoJob(step)) return;
     this.report(await this.model.editor.undo(step), words.actions.restored);
   }
 
@@ -368,7 +368,7 @@ export class Actions {
     const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
     if (!(await this.ask(words.jobs.changeMany(countOf(targets)), detail, words.jobs.change))) return;
-    await this.model.changeMany({ targets, set: patchOf(edits, this.model.fields) });
+    await this.model.changes.begin({ targets, set: patchOf(edits, this.model.fields) });
   }
 
   private reportRoom(isRoom: boolean): void {

@@ -9,17 +9,13 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
-import type { BackgroundJob, ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
+import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import type { CellEdit, Change, Kept, Patch } from '../edits/change';
-import { changeId } from '../edits/change-id';
-import { Editor, type HeldRows } from '../edits/editor';
-import { stepOfJobs } from '../edits/history';
+import type { Change, Kept, Patch } from '../edits/change';
+import { Editor } from '../edits/editor';
 import { keyOf } from '../edits/marks';
-import { countTouched } from '../edits/revert';
 import type { Field } from '../fields/fields';
 import { DRAFT, rowOf, type Row } from '../fields/values';
-import type { Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
@@ -42,16 +38,13 @@ import {
   type Size,
 } from '../selection/range';
 import { go } from '../router';
-import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
-import { fieldsIn } from '../view/filters';
 import { ownTimezone } from '../view/relative';
-import { summaryFunction } from '../view/footers';
-import { compareRows } from '../view/order';
 import { withSearch } from '../view/text-search';
 import { rulingOf, type Rule, type Ruling } from '../view/rules';
-import { DEFAULT_VIEW, type Column, type View } from '../view/view';
-import { words } from '../words';
+import type { Column, View } from '../view/view';
+import { ApiChanges } from './api-changes';
+import { bothOf } from './both';
 import { Checked } from './checked';
 import { Counting } from './counting';
 import { Panels } from './panels';
@@ -59,11 +52,13 @@ import { Finding } from './finding';
 import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { Jobs, type BulkEdit } from './jobs';
+import { dependenceOf, figuresOf, queryText } from './inputs';
+import { Jobs } from './jobs';
 import { Judging } from './judging';
 import { Live } from './live';
-import { fetchRows, issuesThatPass, judge, loadProject } from './queries';
+import { findMisfits } from './misfits';
 import { addOptions } from './options';
+import { fetchRows, judge, loadProject } from './queries';
 import { People } from './people';
 import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
@@ -122,6 +117,8 @@ export class ProjectModel {
   private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
   readonly undoOffer: UndoOffer;
+  /** Bulk changes and their undo. */
+  readonly changes = new ApiChanges(this);
   readonly finding: Finding;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
@@ -161,14 +158,7 @@ export class ProjectModel {
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
     this.undoOffer = new UndoOffer(this.editor.history);
-    this.figures = computed(() =>
-      Object.entries(this.view.value.footers).flatMap(([field, name]) => {
-        const fn = summaryFunction(name);
-        const { groupOrder: order } = this.view.value;
-        const isOrder = order?.field === field && order.fn === fn;
-        return fn && !isOrder && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [];
-      }),
-    );
+    this.figures = computed(() => figuresOf(this.view.value, this.fields));
     this.counting = new Counting(api, project.id, ({ matched }) => {
       this.length = matched;
       this.relayout();
@@ -183,7 +173,7 @@ export class ProjectModel {
         if (this.editing.peek().has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
-      dependence: () => this.dependence(),
+      dependence: () => dependenceOf(this.view.peek(), this.filter),
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
@@ -196,12 +186,7 @@ export class ProjectModel {
     });
     this.finding = new Finding(this);
     feed?.listen(this.live);
-    // The inputs of the rows, as text: the view is created again with each change of the address.
-    const query = computed(() => {
-      const { sort, filter, search, groups, groupOrder } = this.view.value;
-      const shown = this.columns.value.map(({ field }) => field).sort();
-      return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
-    });
+    const query = computed(() => queryText(this.view.value, this.columns.value, this.figures.value));
     const stopping = [
       query.subscribe(() => this.restart()),
       this.ruling.subscribe(() => this.rule()),
@@ -339,55 +324,6 @@ export class ProjectModel {
     return [{ filter: this.filter, rows: null, count: matched }];
   }
 
-  /** Start to change or delete many issues, and show the progress. */
-  async changeMany(order: { readonly targets: readonly Target[] } & (BulkEdit | { readonly set: null })): Promise<boolean> {
-    const change = changeId();
-    const known = this.jobs.list.peek().length;
-    const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);
-    if (this.jobs.list.peek().length > known) this.editor.began(change);
-    this.panels.window.value = 'jobs';
-    return begun;
-  }
-
-  /** Undo the jobs of a step, by default the last one. Returns whether it was such a step. */
-  async undoJob(step?: Change): Promise<boolean> {
-    const change = await this.editor.takeJob(step);
-    if (change === null) return false;
-    this.panels.window.value = 'jobs';
-    await this.jobs.undo({ change, created_by: this.user.user });
-    // It may be open yet.
-    if (this.jobs.refusal.peek() !== null) this.editor.began(change);
-    return true;
-  }
-
-  /** Undo a job that the list of jobs shows; if it belongs to a step of this page, the whole step. */
-  async undoListed(job: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<void> {
-    const isOwn = job.created_by === this.user.user;
-    const step = isOwn ? stepOfJobs(this.editor.history.peek(), job.change) : undefined;
-    if (!step || !(await this.undoJob(step))) await this.jobs.undo(job);
-  }
-
-  /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
-  async touched({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<number | null> {
-    return countTouched(this.api, this.project.id, { change: change ?? '', ...(by !== null && { by }) });
-  }
-
-  /** Revert a change that a history lists, in all affected issues, or in one. Returns the text to show. */
-  async revert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
-    if (change === null) return '';
-    const { issues = null, problems } = await this.editor.revert({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
-    const [why] = problems;
-    return [
-      ...(issues === 0 ? [] : [words.history.undone(issues)]),
-      ...(why ? [words.history.stays(problems.length, why.detail ?? why.title)] : []),
-    ].join(' ');
-  }
-
-  /** Whether the user may revert a change by this user. */
-  mayRevert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
-    return this.canEdit && change !== null && by !== null && (by === this.user.user || permits(this.role, 'admin'));
-  }
-
   private written({ edits, made, deleted, undo }: Change): void {
     if (undo !== undefined) {
       this.settle();
@@ -406,7 +342,7 @@ export class ProjectModel {
       void this.counting.recount(this.filter);
       this.summarize({ again: true });
     }
-    void this.findMisfits(edits);
+    void findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
     this.finding.changed();
   }
 
@@ -561,13 +497,6 @@ export class ProjectModel {
 
   private mayMove(): boolean {
     return !this.edited.peek() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
-  }
-
-  private dependence(): Dependence {
-    const { sort, groups, groupOrder, footers } = this.view.peek();
-    const ranked = groups.length && groupOrder ? [groupOrder] : [];
-    const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-    return { places: new Set([...places, ...fieldsIn(this.filter)]), figures: new Set(Object.keys(footers)) };
   }
 
   private async renew(): Promise<boolean> {
@@ -733,46 +662,4 @@ export class ProjectModel {
     const asked = color === null || columns.includes(color) ? columns : [...columns, color];
     return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, ruling: this.ruling.peek(), explain }, signal);
   }
-
-  /** Find the edited issues that are no longer in their place. The API applies the filter; neighbours show the sort. */
-  private async findMisfits(edits: readonly CellEdit[]): Promise<void> {
-    const { filter } = this;
-    const { sort } = this.view.peek();
-    const keys = new Set(sort.map(({ field }) => field));
-    const found = new Set(this.misfits.peek());
-    for (const { num, field } of edits) if (keys.has(field) && this.isOutOfOrder(num)) found.add(num);
-    const filtered = fieldsIn(filter);
-    const nums = [...new Set(edits.flatMap(({ num, field }) => (filtered.has(field) ? [num] : [])))];
-    const passing = filter && nums.length ? await issuesThatPass(this.api, this.project.id, filter, nums) : null;
-    if (passing) for (const num of nums) if (!passing.has(num)) found.add(num);
-    if (found.size) this.misfits.value = found;
-  }
-
-  private isOutOfOrder(num: number): boolean {
-    const index = this.rows.indexOf(num);
-    if (index === undefined) return false;
-    const [before, row, after] = [-1, 0, 1].map((step) => this.rows.at(index + step));
-    if (row?.kind !== 'issue') return false;
-    const { sort } = this.view.peek();
-    const follows = before?.kind !== 'issue' || compareRows(before.row, row.row, sort, this.fields) < 0;
-    const precedes = after?.kind !== 'issue' || compareRows(row.row, after.row, sort, this.fields) < 0;
-    return !follows || !precedes;
-  }
-}
-
-/**
- * The rows of the grid and the issue in the panel: an edit is shown in both, and written under the later of their
- * versions.
- */
-function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {
-  return {
-    held: (num) => {
-      const [one, other] = [rows.held(num), issue.held(num)];
-      return one && other ? (one.version < other.version ? other : one) : (one ?? other);
-    },
-    replace: (num, change) => {
-      rows.replace(num, change);
-      issue.replace(num, change);
-    },
-  };
 }
