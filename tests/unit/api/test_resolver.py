@@ -131,7 +131,10 @@ def test_an_endpoint_knows_when_its_invocation_ends(monkeypatch: pytest.MonkeyPa
     def ask(request: Request[None]) -> Response:
         return ok(request.deadline)
 
-    assert said(made(endpoints)(event("ann", "a1"), Context(milliseconds_left=7_500))) == (200, 1_700_000_007.5)
+    assert said(made(endpoints)(event("ann", "a1"), Context(milliseconds_left=7_500))) == (
+        200,
+        1_700_000_007.5,
+    )
 
 
 @pytest.mark.parametrize("fails", [True, False])

@@ -17,7 +17,9 @@ def page(count: int, limit: int) -> tuple[list[int], Any, int]:
             read.append(number)
             yield number
 
-    items, last = pages.first_of(numbers(), limit, lambda number: {"id": number}, lambda number: f"at {number}")
+    items, last = pages.first_of(
+        numbers(), limit, lambda number: {"id": number}, lambda number: f"at {number}"
+    )
     return [item["id"] for item in items], last, len(read)
 
 
