@@ -517,7 +517,7 @@ export const words = {
     refused: 'Could not save the view',
     missing: 'View not found. It was deleted, or it is private to another user.',
     gone: (parts: readonly string[]) => `Parts of this view no longer exist: ${parts.join(', ')}.`,
-    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', group_order: 'order of groups', footers: 'summaries', color_by: 'color', rules: 'rules of colors' },
+    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', group_order: 'order of groups', footers: 'summaries', color_by: 'color', rules: 'rules of colors', board: 'board' },
     gonePart: (part: string, field: string | undefined, value: string | undefined) =>
       field === undefined ? part : `${value === undefined ? field : `${field} “${value}”`} (${part})`,
     settle: 'Save without them',

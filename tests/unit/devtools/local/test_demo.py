@@ -23,7 +23,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import number_of
-from gridview.query import saved_views
+from gridview.query import view_answers
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
 from gridview.query.references import Reference
@@ -265,7 +265,7 @@ def _stored_views(loaded: Table) -> list[Any]:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     partition = keys.views("0807", demo.PROJECT)
     items = [one for one in loaded.query_all(partition) if one[keys.SK].startswith("shared/")]
-    return [json.loads(dumps(saved_views.view_json(catalog, View.from_item(item)))) for item in items]
+    return [json.loads(dumps(view_answers.view_json(catalog, View.from_item(item)))) for item in items]
 
 
 def test_loading_again_leaves_what_people_have_edited(loaded: Table) -> None:
