@@ -24,10 +24,11 @@ import { Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
-import { RowStore, type Range } from '../rows/store';
+import { RowStore, type Range, type Window } from '../rows/store';
 import { contains, rectangleOf, wholeColumn, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
 import { go } from '../router';
 import { toAddress } from '../view/address';
+import { arranged, boardOf } from '../view/board';
 import { defaultColumns, inScreenOrder } from '../view/columns';
 import { fieldsIn } from '../view/filters';
 import { ownTimezone } from '../view/relative';
@@ -60,7 +61,7 @@ const GUESS = 100;
 const FAR_PAGE = 500;
 
 /** The run of issues that were added here and are not yet in their place in the sort. */
-const ADDED = 'added';
+export const ADDED = 'added';
 
 interface PageOptions {
   readonly signal?: AbortSignal;
@@ -70,6 +71,8 @@ interface PageOptions {
 export class ProjectModel {
   readonly fields: readonly Field[];
   readonly view: ReadonlySignal<View>;
+  /** The view as its rows are requested: a board as groups by its field. */
+  readonly arranged: ReadonlySignal<View>;
   readonly columns: ReadonlySignal<readonly Column[]>;
   readonly rows: RowStore;
   /** The rules of the view. Rows are judged by them when they are read, and when they have changed. */
@@ -123,7 +126,8 @@ export class ProjectModel {
     this.canEdit = permits(this.role, 'editor');
     this.fields = views.fields;
     this.view = views.view;
-    this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
+    this.arranged = computed(() => arranged(this.view.value));
+    this.columns = computed(() => inScreenOrder(this.arranged.value.columns ?? defaultColumns(this.fields)));
     this.following = new Following({
       follow: (from) => this.follow(from, feed),
       changesAfter: (since) => feed?.changesAfter(since) ?? Promise.resolve([]),
@@ -137,14 +141,16 @@ export class ProjectModel {
     this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
-    this.figures = computed(() =>
-      Object.entries(this.view.value.footers).flatMap(([field, name]) => {
+    this.figures = computed(() => {
+      const board = boardOf(this.view.value);
+      if (board) return board.aggregate ? [board.aggregate] : [];
+      return Object.entries(this.view.value.footers).flatMap(([field, name]) => {
         const fn = summaryFunction(name);
         const { groupOrder: order } = this.view.value;
         const isOrder = order?.field === field && order.fn === fn;
         return fn && !isOrder && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [];
-      }),
-    );
+      });
+    });
     this.counting = new Counting(api, project.id, ({ matched }) => {
       this.length = matched;
       this.relayout();
@@ -171,7 +177,7 @@ export class ProjectModel {
     feed?.listen(this.live);
     // The inputs of the rows, as text: the view is created again with each change of the address.
     const query = computed(() => {
-      const { sort, filter, search, groups, groupOrder } = this.view.value;
+      const { sort, filter, search, groups, groupOrder } = this.arranged.value;
       const shown = this.columns.value.map(({ field }) => field).sort();
       return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
     });
@@ -182,8 +188,8 @@ export class ProjectModel {
       this.groups.error.subscribe((error) => {
         if (error !== null) this.refusal.value = error;
       }),
-      computed(() => JSON.stringify(this.view.value.footers)).subscribe(() => this.summarize()),
-      computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
+      computed(() => JSON.stringify(this.arranged.value.footers)).subscribe(() => this.summarize()),
+      computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
       this.editor.marks.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
       this.selection.subscribe(() => feed?.look(this.issueInFocus()?.num ?? null)),
@@ -345,7 +351,9 @@ export class ProjectModel {
       void this.counting.recount(this.filter);
       this.summarize({ again: true });
     }
-    void this.findMisfits(edits);
+    const places = this.findMisfits(edits);
+    // The cards of a board go to their places at once; those that no longer fit stay.
+    if (this.isBoard) void places.finally(() => this.live.rereadPlaces());
     this.finding.changed();
   }
 
@@ -398,6 +406,11 @@ export class ProjectModel {
 
   /** Read everything on the screen again. */
   settle(): void {
+    if (this.isBoard) {
+      this.misfits.value = new Set();
+      this.live.rereadPlaces();
+      return;
+    }
     this.following.begin();
     this.misfits.value = new Set();
     this.added = [];
@@ -436,7 +449,7 @@ export class ProjectModel {
   /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
   rowBeside(num: number, by: -1 | 1): number | undefined {
     const row = this.rows.indexOf(num);
-    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by);
+    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by, { within: this.isBoard });
   }
 
   /** The issue that has the focus of the grid. */
@@ -459,9 +472,9 @@ export class ProjectModel {
     this.rows.close();
   }
 
-  /** These rows are in view. */
-  show(range: Range): void {
-    this.rows.show(range);
+  /** These rows are in view: of the screen, or of the columns of a board. */
+  show(shown: Range | readonly Window[]): void {
+    this.rows.show(shown);
     this.judging.look();
   }
 
@@ -493,21 +506,34 @@ export class ProjectModel {
   }
 
   private mayMove(): boolean {
-    return !this.edited.peek() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
+    return !this.edited.peek() && !this.misfits.peek().size && !this.staying().length && this.refusal.peek() === null;
+  }
+
+  get isBoard(): boolean {
+    return boardOf(this.view.peek()) !== null;
+  }
+
+  /** The new issues that are not to go to their places yet: on a board, the draft and the card in focus. */
+  private staying(): readonly Row[] {
+    if (!this.isBoard) return this.added;
+    const focus = this.issueInFocus()?.num;
+    return this.added.filter(({ num }) => num === DRAFT || num === focus);
   }
 
   private dependence(): Dependence {
-    const { sort, groups, groupOrder, footers } = this.view.peek();
+    const { sort, groups, groupOrder, footers } = this.arranged.peek();
     const ranked = groups.length && groupOrder ? [groupOrder] : [];
     const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-    return { places: new Set([...places, ...fieldsIn(this.filter)]), figures: new Set(Object.keys(footers)) };
+    return { places: new Set([...places, ...fieldsIn(this.filter)]), figures: new Set([...Object.keys(footers), ...this.figures.peek().map(({ field }) => field)]) };
   }
 
   private async renew(): Promise<boolean> {
     const shown = this.following.beginHeld();
     this.summarize({ again: true });
     void this.counting.ask(this.filter, { again: true });
-    const grouped = !this.view.peek().groups.length || (await this.groups.renew());
+    // A board shows its counts together with its cards.
+    const read = this.isBoard ? await this.groups.read() : null;
+    const grouped = this.isBoard ? read !== null : !this.arranged.peek().groups.length || (await this.groups.renew());
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
       const answered = this.following.requested('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
@@ -515,7 +541,11 @@ export class ProjectModel {
       this.index.value = index;
       return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
-    const done = await this.rows.renew(() => this.mayMove(), quietly);
+    const done = await this.rows.renew(() => this.mayMove(), quietly, read ? this.layout(read.levels, []) : undefined);
+    if (done && read) {
+      this.added = [];
+      if (!read.show()) return false;
+    }
     if (done && grouped) shown();
     return done && grouped;
   }
@@ -542,7 +572,7 @@ export class ProjectModel {
 
   private async renewFigures(): Promise<void> {
     this.summarize({ again: true });
-    if (this.view.peek().groups.length) await this.groups.renew();
+    if (this.arranged.peek().groups.length) await this.groups.renew();
   }
 
   private async isRedefined(): Promise<boolean> {
@@ -564,7 +594,7 @@ export class ProjectModel {
     this.refusal.value = null;
     this.explained = false;
     void this.counting.ask(this.filter);
-    const { groups, groupOrder } = this.view.peek();
+    const { groups, groupOrder } = this.arranged.peek();
     this.watchClock();
     this.ruled = this.ruling.peek().filters;
     this.groups.start({
@@ -599,12 +629,12 @@ export class ProjectModel {
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
-  private layout(): Layout {
-    const { groups, closed } = this.view.peek();
+  private layout(levels = this.groups.levels.peek(), added = this.added): Layout {
+    const { groups, closed } = this.arranged.peek();
     const pieces: Piece[] = groups.length
-      ? [...layoutOfGroups(this.groups.levels.peek(), groups.map(({ field }) => field), new Set(closed)).pieces]
+      ? [...layoutOfGroups(levels, groups.map(({ field }) => field), new Set(closed)).pieces]
       : [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
-    if (this.added.length) pieces.push({ kind: 'run', run: this.addedRun() });
+    if (added.length) pieces.push({ kind: 'run', run: this.addedRun() });
     return new Layout(pieces);
   }
 
@@ -643,10 +673,9 @@ export class ProjectModel {
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
-    const { sort } = this.view.peek();
+    const { sort, color, kind, board } = this.view.peek();
     const columns = this.columns.peek().map(({ field }) => field);
-    const color = this.view.peek().color;
-    const asked = color === null || columns.includes(color) ? columns : [...columns, color];
+    const asked = [...columns, color, kind === 'board' && board ? board.by : null].flatMap((id) => id ?? []);
     return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, ruling: this.ruling.peek(), explain }, signal);
   }
 
@@ -656,6 +685,8 @@ export class ProjectModel {
     const { sort } = this.view.peek();
     const keys = new Set(sort.map(({ field }) => field));
     const found = new Set(this.misfits.peek());
+    // A moved card is in its place of the new column.
+    keys.delete(boardOf(this.view.peek())?.by ?? '');
     for (const { num, field } of edits) if (keys.has(field) && this.isOutOfOrder(num)) found.add(num);
     const filtered = fieldsIn(filter);
     const nums = [...new Set(edits.flatMap(({ num, field }) => (filtered.has(field) ? [num] : [])))];

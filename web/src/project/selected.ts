@@ -40,7 +40,7 @@ export function loadedFigures(model: ProjectModel, range: Rectangle): Selected |
 
 /** The number field of which every row is selected, and only it; null for another selection, and for rows in groups. */
 export function wholeColumn(model: ProjectModel, range: Rectangle): Field | null {
-  if (model.view.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
+  if (model.arranged.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
   return numberFieldsOf(model, range)[0] ?? null;
 }
 
