@@ -90,6 +90,7 @@ export const words = {
   count: (count: number) => numbers.format(count),
   loading: 'Loading …',
   retry: 'Try again',
+  failedPart: 'Could not load this part of the page',
   signIn: {
     title: 'Sign in',
     hint: 'This stack runs on your machine. Choose a user.',
@@ -437,6 +438,9 @@ export const words = {
   },
   toolbar: {
     label: 'View options',
+    kind: 'Show as',
+    showAs: { grid: 'Show as grid', board: 'Show as board' },
+    board: 'Board',
     fields: 'Fields',
     filter: 'Filter',
     group: 'Group',
@@ -500,6 +504,9 @@ export const words = {
     save: 'Save changes',
     discard: 'Discard changes',
     saveAs: 'Save as view',
+    newBoard: 'New board',
+    columnsBy: 'Columns by',
+    boardGone: 'The field of this board no longer exists, so the view opens as a grid.',
     rename: 'Rename',
     name: 'View name',
     who: 'Visible to',

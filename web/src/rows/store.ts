@@ -125,9 +125,11 @@ export class RowStore {
     return place?.page.rows?.[place.position];
   }
 
-  /** All rows that are held, in no order. A row may be held in several runs, after it has moved. */
+  /** All rows that are held in the runs of the layout, in no order. A row may be held in several runs, after it has moved. */
   *entries(): Iterable<Held> {
+    const present = new Set(this.layoutNow.pieces.flatMap((piece) => (piece.kind === 'run' ? [piece.run.key] : [])));
     for (const { run, number, rows } of this.pages.values()) {
+      if (!present.has(run.key)) continue;
       for (const [position, row] of (rows ?? []).entries()) yield { run, offset: number * this.pageSize + position, row };
     }
   }

@@ -8,11 +8,14 @@ import { permits } from '../../auth/session';
 import type { BulkKind, Scope } from '../../project/panels';
 import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
+import { proposedBoard } from '../../view/board';
 import { fromFilter, shownIn } from '../../view/filters';
-import { CollapseContext, Collapsing } from '../../ui/collapse';
+import type { View } from '../../view/view';
+import { CollapseContext, Collapsing, useCollapsed } from '../../ui/collapse';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
 import { words } from '../../words';
+import { BoardPanelPlace } from '../board-place';
 import { FieldsPanel } from './fields-panel';
 import { FilterPanel } from './filter-panel';
 import { ColorPanel, HeightPanel } from './look-panels';
@@ -40,15 +43,26 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
     return () => resizing.disconnect();
   }, [collapsing]);
   const view = model.view.value;
+  const isGrid = view.kind === 'grid';
   const hidden = model.fields.length - model.columns.value.length;
   const filters = shownIn(fromFilter(view.filter, model.fields));
   const colors = (view.color === null ? 0 : 1) + view.rules.length;
   return (
     <CollapseContext.Provider value={collapsing}>
       <div ref={bar} class={`toolbar${collapsing.on.value ? ' is-narrow' : ''}`} role="toolbar" aria-label={words.toolbar.label}>
-        <Popover label={words.toolbar.fields} icon="fields" count={hidden}>
-          {() => <FieldsPanel model={model} />}
-        </Popover>
+        <div class="kinds" role="group" aria-label={words.toolbar.kind}>
+          <Kind model={model} kind="grid" icon="fields" />
+          <Kind model={model} kind="board" icon="board" />
+        </div>
+        {isGrid ? (
+          <Popover key="fields" label={words.toolbar.fields} icon="fields" count={hidden}>
+            {() => <FieldsPanel model={model} />}
+          </Popover>
+        ) : (
+          <Popover key="board" label={words.toolbar.board} icon="settings">
+            {() => <BoardPanelPlace model={model} actions={actions} />}
+          </Popover>
+        )}
         <Popover
           label={words.toolbar.filter}
           icon="filter"
@@ -59,25 +73,50 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
         >
           {(close) => <FilterPanel model={model} close={close} />}
         </Popover>
-        <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
-          {() => <GroupPanel model={model} />}
-        </Popover>
+        {isGrid && (
+          <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
+            {() => <GroupPanel model={model} />}
+          </Popover>
+        )}
         <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
           {() => <SortPanel model={model} />}
         </Popover>
         <Popover label={words.toolbar.color} icon="color" count={colors}>
           {() => <ColorPanel model={model} />}
         </Popover>
-        <Popover label={words.toolbar.height} icon="height">
-          {() => <HeightPanel model={model} />}
-        </Popover>
+        {isGrid && (
+          <Popover label={words.toolbar.height} icon="height">
+            {() => <HeightPanel model={model} />}
+          </Popover>
+        )}
         <Search model={model} />
-        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + view.groups.length + view.sort.length + colors : 0} isMenu>
+        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + (isGrid ? view.groups.length : 0) + view.sort.length + colors : 0} isMenu>
           {(close) => <MorePanel model={model} actions={actions} collapsing={collapsing} close={close} />}
         </Popover>
         {children}
       </div>
     </CollapseContext.Provider>
+  );
+}
+
+interface KindProps {
+  readonly model: ProjectModel;
+  readonly kind: View['kind'];
+  readonly icon: IconName;
+}
+
+/** Shows the view as a grid or as a board. */
+function Kind({ model, kind, icon }: KindProps) {
+  const isShown = model.view.value.kind === kind;
+  const label = words.toolbar.showAs[kind];
+  const act = () => {
+    if (!isShown) model.change({ kind, board: model.view.peek().board ?? (kind === 'board' ? proposedBoard(model.fields) : null) });
+  };
+  const collapsed = useCollapsed({ label, icon, disabled: isShown, act });
+  return (
+    <button type="button" class="tool" hidden={collapsed !== null} aria-pressed={isShown} aria-label={label} title={label} onClick={act}>
+      <Icon name={icon} />
+    </button>
   );
 }
 
@@ -135,6 +174,7 @@ function MorePanel({ model, actions, collapsing, close }: MorePanelProps) {
         <Choice icon="upload" label={words.import.open} onChoose={() => (panels.window.value = 'import')} close={close} />
       )}
       <Choice icon="plus" label={words.views.saveAs} onChoose={() => (model.views.asked.value = { kind: 'save' })} close={close} />
+      <Choice icon="board" label={words.views.newBoard} onChoose={() => (model.views.asked.value = { kind: 'board' })} close={close} />
       <Choice icon="download" label={words.export.open} onChoose={() => (panels.window.value = 'export')} close={close} />
       {model.canEdit && <BulkChoices model={model} actions={actions} close={close} />}
       <Choice icon="jobs" label={words.jobs.title} onChoose={() => (panels.window.value = 'jobs')} close={close} />
