@@ -58,6 +58,8 @@ export class Board {
   readonly shown: ReadonlySignal<readonly ShownColumn[]>;
   readonly hidden: ReadonlySignal<readonly Column[]>;
   readonly cards: ReadonlySignal<Cards>;
+  /** The fields that cards show below their names. */
+  readonly fields: ReadonlySignal<readonly Field[]>;
   readonly focus = signal<Focus | null>(null);
   readonly carried = signal<Carried | null>(null);
   /** For screen readers. */
@@ -80,6 +82,7 @@ export class Board {
   ) {
     this.held = signal(() => model.rows.entries());
     this.settings = computed(() => boardOf(model.view.value));
+    this.fields = computed(() => (this.settings.value?.card ?? []).flatMap((id) => (id === 'name' ? [] : (model.field(id) ?? []))));
     this.cards = computed(() => {
       const by = this.settings.value?.by ?? '';
       return new Cards(this.held.value(), { by, sort: model.view.value.sort, fields: model.fields, added: ADDED });

@@ -1,4 +1,5 @@
 /** A column of a board: its head, the form of a new card, and its cards, of which only those in view are drawn. */
+import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { pill } from '../cells/show';
 import { formatFigure } from '../grid/figures';
@@ -7,7 +8,7 @@ import { Icon } from '../ui/icon';
 import { words as pageWords } from '../words';
 import type { Board, ShownColumn } from './board';
 import { Card, cardHeight, pitchOf } from './card';
-import { drawn, heightOf, offsetAt, revealing, scrolledTo, topOf } from './viewport';
+import { drawn, heightOf, isStretched, offsetAt, revealing, scrolledTo, topOf } from './viewport';
 import { boardWords as words } from './words';
 
 export interface OpenMenu {
@@ -133,22 +134,32 @@ function Draft({ board, row }: { readonly board: Board; readonly row: Row }) {
   );
 }
 
+/** A card as it was drawn last. */
+interface DrawnCard {
+  readonly inputs: readonly unknown[];
+  readonly card: VNode;
+}
+
+function viewOf({ scrollTop, clientHeight }: HTMLElement): { readonly scrolled: number; readonly height: number } {
+  return { scrolled: scrollTop, height: clientHeight };
+}
+
 function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: ColumnProps & { readonly name: string }) {
   const list = useRef<HTMLDivElement>(null);
   const space = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ scrolled: 0, height: 0 });
-  const ids = board.settings.value?.card ?? [];
-  const fields = ids.flatMap((id) => board.model.field(id) ?? []).filter(({ id }) => id !== 'name');
+  const fields = board.fields.value;
   const extent = { count: column.lane.length, pitch: pitchOf(fields.length) };
   const shown = drawn(extent, view.scrolled, view.height);
-  const latest = useRef({ extent, shown });
-  latest.current = { extent, shown };
+  const latest = useRef({ extent });
+  latest.current = { extent };
+  const drawnBefore = useRef(new Map<number, DrawnCard>());
   // The first card in view: it stays in its place when cards come or go above it.
   const anchor = useRef<{ readonly num: number; readonly place: number } | null>(null);
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    const look = () => setView({ scrolled: element.scrollTop, height: element.clientHeight });
+    const look = () => setView(viewOf(element));
     const resizing = new ResizeObserver(look);
     resizing.observe(element);
     board.views.set(column.key, {
@@ -157,7 +168,7 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
         look();
       },
       focus: () => element.focus({ preventScroll: true }),
-      extent: () => ({ top: latest.current.shown.top, page: Math.max(1, Math.floor(element.clientHeight / latest.current.extent.pitch)) }),
+      extent: () => ({ top: drawn(latest.current.extent, element.scrollTop, element.clientHeight).top, page: Math.max(1, Math.floor(element.clientHeight / latest.current.extent.pitch)) }),
     });
     look();
     return () => {
@@ -176,7 +187,7 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
     if (element && before && now?.column.key === column.key && now.place !== before.place) {
       const offset = offsetAt(extent, element.scrollTop, element.clientHeight);
       element.scrollTop = scrolledTo(extent, offset + (now.place - before.place) * extent.pitch, element.clientHeight);
-      setView({ scrolled: element.scrollTop, height: element.clientHeight });
+      setView(viewOf(element));
     }
   }, [column.lane]);
   useLayoutEffect(() => {
@@ -187,22 +198,33 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
   const focus = board.focus.value;
   const idOf = (place: number) => `card-${column.key}-${place}`;
   const place = focus?.column === column.key ? board.placeOf(focus.num)?.place : undefined;
+  // A card that is drawn already is drawn again only if one of these has changed, or a signal that it reads.
+  const before = drawnBefore.current;
+  drawnBefore.current = new Map();
+  const looks = [fields, extent.count, board.model.view.value, board.model.ruling.value];
   const cards = [];
   for (let at = shown.first; isNear && view.height > 0 && at <= shown.last; at += 1) {
-    cards.push(
+    const slot = board.at(column, at);
+    const top = topOf(extent, at, view.scrolled, view.height);
+    const inputs = [slot.kind === 'issue' ? slot.row : slot.kind, top, at === place, ...looks];
+    const known = before.get(at);
+    const isSame = known?.inputs.every((input, index) => input === inputs[index]) ?? false;
+    const card = isSame && known ? known.card : (
       <Card
         key={at}
         board={board}
-        slot={board.at(column, at)}
+        slot={slot}
         fields={fields}
         id={idOf(at)}
-        top={topOf(extent, at, view.scrolled, view.height)}
+        top={top}
         height={cardHeight(fields.length)}
         place={at}
         count={extent.count}
         isActive={at === place}
-      />,
+      />
     );
+    drawnBefore.current.set(at, { inputs, card });
+    cards.push(card);
   }
   return (
     <div
@@ -214,8 +236,15 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
       aria-describedby={hint}
       aria-multiselectable="true"
       aria-activedescendant={place !== undefined && place >= shown.first && place <= shown.last ? idOf(place) : undefined}
-      onScroll={(event) => setView({ scrolled: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
-      onFocus={() => board.entered(column)}
+      onScroll={({ currentTarget }) => {
+        const next = viewOf(currentTarget);
+        // Between two cards nothing is drawn anew, unless the scroll bar moves by less than the cards do.
+        if (isStretched(extent) || drawn(extent, next.scrolled, next.height).top !== shown.top) setView(next);
+      }}
+      // A press chooses the card under it.
+      onFocus={({ currentTarget }) => {
+        if (currentTarget.matches(':focus-visible')) board.entered(column);
+      }}
       onKeyDown={(event) => onKey(event, column)}
       onClick={(event) => onPress(event, column)}
       onDblClick={(event) => onPress(event, column)}

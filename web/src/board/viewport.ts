@@ -17,6 +17,11 @@ export function heightOf({ count, pitch }: Column): number {
   return Math.min(MAX_HEIGHT, count * pitch);
 }
 
+/** Whether the scroll bar moves by less than the cards do. */
+export function isStretched(column: Column): boolean {
+  return column.count * column.pitch > heightOf(column);
+}
+
 /** The pixels of the cards above the view. */
 export function offsetAt(column: Column, scrolled: number, view: number): number {
   const whole = column.count * column.pitch;
