@@ -1,6 +1,6 @@
 /**
- * The cards of each column, from the rows that are held. A card is in the column of its value, also while its row is
- * still held in the run of another column: after a move here, an undo, or a change by someone else. Pure.
+ * The cards of each column, from the rows that are held. A card is in the column of its value. After a move here, an
+ * undo, or a change by someone else, the run of another column may still hold its row. Pure.
  */
 import type { SortKey } from '../api/types';
 import type { Field } from '../fields/fields';

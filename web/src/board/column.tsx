@@ -238,7 +238,7 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
       aria-activedescendant={place !== undefined && place >= shown.first && place <= shown.last ? idOf(place) : undefined}
       onScroll={({ currentTarget }) => {
         const next = viewOf(currentTarget);
-        // Between two cards nothing is drawn anew, unless the scroll bar moves by less than the cards do.
+        // Between two cards nothing is drawn again, unless the scroll bar moves by less than the cards do.
         if (isStretched(extent) || drawn(extent, next.scrolled, next.height).top !== shown.top) setView(next);
       }}
       // A press chooses the card under it.

@@ -26,8 +26,8 @@ export function runOf(key: string): string {
 }
 
 /**
- * All columns, in their order: those of the settings, those of the options, those of other values that issues have, and
- * the one of no value. `moved` are values that cards have just got.
+ * All columns, in their order: first the settings, then the options, then other values of issues, last no value. `moved`
+ * are values that cards have just got.
  */
 export function columnsOf(board: Board, field: Field, groups: readonly CountedGroup[], moved: readonly BoardValue[] = []): readonly Column[] {
   const counted = new Map(groups.map((group) => [keyOfGroup(group.values), group]));
@@ -50,7 +50,7 @@ export function columnsOf(board: Board, field: Field, groups: readonly CountedGr
   return [...columns.values()];
 }
 
-/** The values that a field can have, without none; of a user only those that issues have are known. */
+/** The values that a field can have, without none; users are known only from issues. */
 function optionsOf({ type, options }: Field): readonly BoardValue[] {
   return type === 'bool' ? [false, true] : options.map(({ value }) => value);
 }

@@ -1,6 +1,6 @@
 /**
- * The cards of a column as they are drawn: the run of its issues, without the cards that have just left it, and with the
- * ones that have just arrived. Pure.
+ * The cards of a column as they are drawn. Cards that have just left are not among them, and cards that have just arrived
+ * are. Pure.
  */
 
 /** A card that is not in the run yet. */

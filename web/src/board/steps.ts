@@ -1,6 +1,6 @@
 /** Where the arrow keys lead on a board. Pure. */
 
-/** A card: its column among those that are shown, and its place from the top. */
+/** A card: its column among the shown ones, and its place from the top. */
 export interface Spot {
   readonly column: number;
   readonly place: number;

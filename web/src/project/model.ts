@@ -352,7 +352,7 @@ export class ProjectModel {
       this.summarize({ again: true });
     }
     const places = this.findMisfits(edits);
-    // The cards of a board go to their places at once; those that no longer fit stay.
+    // The cards of a board go to their places at once; misfits stay.
     if (this.isBoard) void places.finally(() => this.live.rereadPlaces());
     this.finding.changed();
   }

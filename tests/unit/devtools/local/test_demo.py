@@ -261,7 +261,7 @@ def test_the_demo_has_a_view_of_what_is_overdue_for_its_reader(loaded: MemoryTab
         assert due == sorted(due)
 
 
-def test_the_demo_has_a_board_whose_work_in_progress_passes_its_limit(loaded: MemoryTable) -> None:
+def test_the_demo_has_a_board_with_more_work_in_progress_than_its_limit(loaded: MemoryTable) -> None:
     view = _stored_views(loaded)[1]
     assert view["kind"] == "board"
     board = view["board"]
