@@ -3,13 +3,17 @@ import type { Filter } from '../api/types';
 import type { Field } from '../fields/fields';
 import type { Dependence } from '../live/events';
 import { toAddress } from '../view/address';
+import { boardOf } from '../view/board';
 import { fieldsIn } from '../view/filters';
 import { summaryFunction } from '../view/footers';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import type { GroupsQuery } from './groups';
 
-/** The figures of groups: the summaries of number fields, without the one that orders the groups. */
-export function figuresOf({ footers, groupOrder: order }: View, fields: readonly Field[]): GroupsQuery['aggregates'] {
+/** The figures of groups: the summaries of number fields, without the one that orders the groups. A board has one at most. */
+export function figuresOf(view: View, fields: readonly Field[]): GroupsQuery['aggregates'] {
+  const board = boardOf(view);
+  if (board) return board.aggregate ? [board.aggregate] : [];
+  const { footers, groupOrder: order } = view;
   return Object.entries(footers).flatMap(([field, name]) => {
     const fn = summaryFunction(name);
     const isOrder = order?.field === field && order.fn === fn;
@@ -24,8 +28,8 @@ export function queryText({ sort, filter, search, groups, groupOrder }: View, co
 }
 
 /** The fields whose changes move rows, and those whose changes alter the figures. */
-export function dependenceOf({ sort, groups, groupOrder, footers }: View, filter: Filter | null): Dependence {
+export function dependenceOf({ sort, groups, groupOrder, footers }: View, filter: Filter | null, figures: GroupsQuery['aggregates']): Dependence {
   const ranked = groups.length && groupOrder ? [groupOrder] : [];
   const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-  return { places: new Set([...places, ...fieldsIn(filter)]), figures: new Set(Object.keys(footers)) };
+  return { places: new Set([...places, ...fieldsIn(filter)]), figures: new Set([...Object.keys(footers), ...figures.map(({ field }) => field)]) };
 }

@@ -1,5 +1,6 @@
 /** Finds edited issues that are no longer in their place. The API applies the filter; neighbours show the sort. */
 import type { CellEdit } from '../edits/change';
+import { boardOf } from '../view/board';
 import { compareRows } from '../view/order';
 import { fieldsIn } from '../view/filters';
 import type { ProjectModel } from './model';
@@ -11,6 +12,8 @@ type Source = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'filter' | 'view
 export async function findMisfits(model: Source, edits: readonly CellEdit[]): Promise<ReadonlySet<number>> {
   const { filter } = model;
   const keys = new Set(model.view.peek().sort.map(({ field }) => field));
+  // A moved card is in its place of the new column.
+  keys.delete(boardOf(model.view.peek())?.by ?? '');
   const outOfOrder = edits.flatMap(({ num, field }) => (keys.has(field) && isOutOfOrder(model, num) ? [num] : []));
   const found = new Set([...model.misfits.peek(), ...outOfOrder]);
   const filtered = fieldsIn(filter);

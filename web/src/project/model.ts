@@ -21,7 +21,7 @@ import { Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
-import { RowStore, type Range } from '../rows/store';
+import { RowStore, type Range, type Window } from '../rows/store';
 import {
   at,
   contains,
@@ -38,6 +38,7 @@ import {
   type Size,
 } from '../selection/range';
 import { go } from '../router';
+import { arranged, boardOf } from '../view/board';
 import { defaultColumns, inScreenOrder } from '../view/columns';
 import { ownTimezone } from '../view/relative';
 import { withSearch } from '../view/text-search';
@@ -73,7 +74,7 @@ const GUESS = 100;
 const FAR_PAGE = 500;
 
 /** The run of issues that were added here and are not yet in their place in the sort. */
-const ADDED = 'added';
+export const ADDED = 'added';
 
 interface PageOptions {
   readonly signal?: AbortSignal;
@@ -83,6 +84,8 @@ interface PageOptions {
 export class ProjectModel {
   readonly fields: readonly Field[];
   readonly view: ReadonlySignal<View>;
+  /** The view as its rows are requested: a board as groups by its field. */
+  readonly arranged: ReadonlySignal<View>;
   readonly columns: ReadonlySignal<readonly Column[]>;
   readonly rows: RowStore;
   /** The rules of the view. Rows are judged by them when they are read, and when they have changed. */
@@ -143,7 +146,8 @@ export class ProjectModel {
     this.canEdit = permits(this.role, 'editor');
     this.fields = views.fields;
     this.view = views.view;
-    this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
+    this.arranged = computed(() => arranged(this.view.value));
+    this.columns = computed(() => inScreenOrder(this.arranged.value.columns ?? defaultColumns(this.fields)));
     this.following = new Following({
       follow: (from) => this.follow(from, feed),
       changesAfter: (since) => feed?.changesAfter(since) ?? Promise.resolve([]),
@@ -173,7 +177,7 @@ export class ProjectModel {
         if (this.editing.peek().has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
-      dependence: () => dependenceOf(this.view.peek(), this.filter),
+      dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek()),
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
@@ -186,7 +190,7 @@ export class ProjectModel {
     });
     this.finding = new Finding(this);
     feed?.listen(this.live);
-    const query = computed(() => queryText(this.view.value, this.columns.value, this.figures.value));
+    const query = computed(() => queryText(this.arranged.value, this.columns.value, this.figures.value));
     const stopping = [
       query.subscribe(() => this.restart()),
       this.ruling.subscribe(() => this.rule()),
@@ -194,8 +198,8 @@ export class ProjectModel {
       this.groups.error.subscribe((error) => {
         if (error !== null) this.refusal.value = error;
       }),
-      computed(() => JSON.stringify(this.view.value.footers)).subscribe(() => this.summarize()),
-      computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
+      computed(() => JSON.stringify(this.arranged.value.footers)).subscribe(() => this.summarize()),
+      computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
       this.editor.marks.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
       this.selection.subscribe((selection) => {
@@ -342,7 +346,9 @@ export class ProjectModel {
       void this.counting.recount(this.filter);
       this.summarize({ again: true });
     }
-    void findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
+    const places = findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
+    // The cards of a board go to their places at once; misfits stay.
+    if (this.isBoard) void places.finally(() => this.live.rereadPlaces());
     this.finding.changed();
   }
 
@@ -401,6 +407,11 @@ export class ProjectModel {
 
   /** Read everything on the screen again. */
   settle(): void {
+    if (this.isBoard) {
+      this.misfits.value = new Set();
+      this.live.rereadPlaces();
+      return;
+    }
     this.following.begin();
     this.misfits.value = new Set();
     this.added = [];
@@ -439,7 +450,7 @@ export class ProjectModel {
   /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
   rowBeside(num: number, by: -1 | 1): number | undefined {
     const row = this.rows.indexOf(num);
-    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by);
+    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by, { within: this.isBoard });
   }
 
   /** The issue that has the focus of the grid. */
@@ -462,9 +473,9 @@ export class ProjectModel {
     this.rows.close();
   }
 
-  /** These rows are in view. */
-  show(range: Range): void {
-    this.rows.show(range);
+  /** These rows are in view: of the screen, or of the columns of a board. */
+  show(shown: Range | readonly Window[]): void {
+    this.rows.show(shown);
     this.judging.look();
   }
 
@@ -496,14 +507,27 @@ export class ProjectModel {
   }
 
   private mayMove(): boolean {
-    return !this.edited.peek() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
+    return !this.edited.peek() && !this.misfits.peek().size && !this.staying().length && this.refusal.peek() === null;
+  }
+
+  get isBoard(): boolean {
+    return boardOf(this.view.peek()) !== null;
+  }
+
+  /** The new issues that are not to go to their places yet: on a board, the draft and the card in focus. */
+  private staying(): readonly Row[] {
+    if (!this.isBoard) return this.added;
+    const focus = this.issueInFocus()?.num;
+    return this.added.filter(({ num }) => num === DRAFT || num === focus);
   }
 
   private async renew(): Promise<boolean> {
     const shown = this.following.beginHeld();
     this.summarize({ again: true });
     void this.counting.ask(this.filter, { again: true });
-    const grouped = !this.view.peek().groups.length || (await this.groups.renew());
+    // A board shows its counts together with its cards.
+    const read = this.isBoard ? await this.groups.read() : null;
+    const grouped = this.isBoard ? read !== null : !this.arranged.peek().groups.length || (await this.groups.renew());
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
       const answered = this.following.requested('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
@@ -511,7 +535,11 @@ export class ProjectModel {
       this.index.value = index;
       return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
-    const done = await this.rows.renew(() => this.mayMove(), quietly);
+    const done = await this.rows.renew(() => this.mayMove(), quietly, read ? this.layout(read.levels, []) : undefined);
+    if (done && read) {
+      this.added = [];
+      if (!read.show()) return false;
+    }
     if (done && grouped) shown();
     return done && grouped;
   }
@@ -538,7 +566,7 @@ export class ProjectModel {
 
   private async renewFigures(): Promise<void> {
     this.summarize({ again: true });
-    if (this.view.peek().groups.length) await this.groups.renew();
+    if (this.arranged.peek().groups.length) await this.groups.renew();
   }
 
   private async isRedefined(): Promise<boolean> {
@@ -577,7 +605,7 @@ export class ProjectModel {
     this.refusal.value = null;
     this.explained = false;
     void this.counting.ask(this.filter);
-    const { groups, groupOrder } = this.view.peek();
+    const { groups, groupOrder } = this.arranged.peek();
     this.watchClock();
     this.ruled = this.ruling.peek().filters;
     this.groups.start({
@@ -612,12 +640,12 @@ export class ProjectModel {
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
-  private layout(): Layout {
-    const { groups, closed } = this.view.peek();
+  private layout(levels = this.groups.levels.peek(), added = this.added): Layout {
+    const { groups, closed } = this.arranged.peek();
     const pieces: Piece[] = groups.length
-      ? [...layoutOfGroups(this.groups.levels.peek(), groups.map(({ field }) => field), new Set(closed)).pieces]
+      ? [...layoutOfGroups(levels, groups.map(({ field }) => field), new Set(closed)).pieces]
       : [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
-    if (this.added.length) pieces.push({ kind: 'run', run: this.addedRun() });
+    if (added.length) pieces.push({ kind: 'run', run: this.addedRun() });
     return new Layout(pieces);
   }
 
@@ -656,10 +684,9 @@ export class ProjectModel {
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
-    const { sort } = this.view.peek();
+    const { sort, color, kind, board } = this.view.peek();
     const columns = this.columns.peek().map(({ field }) => field);
-    const color = this.view.peek().color;
-    const asked = color === null || columns.includes(color) ? columns : [...columns, color];
+    const asked = [...columns, color, kind === 'board' && board ? board.by : null].flatMap((id) => id ?? []);
     return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, ruling: this.ruling.peek(), explain }, signal);
   }
 }

@@ -58,7 +58,7 @@ export function loadedFigures(model: ProjectModel, ranges: readonly Rectangle[])
 export function wholeColumn(model: ProjectModel, ranges: readonly Rectangle[]): Field | null {
   const [range] = ranges;
   if (!range || ranges.length > 1) return null;
-  if (model.view.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
+  if (model.arranged.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
   return numberFieldsOf(model, range)[0]?.field ?? null;
 }
 

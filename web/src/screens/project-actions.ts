@@ -25,6 +25,7 @@ export function projectActions(model: ProjectModel, actions: Actions): readonly 
     { text: words.explain.title, icon: 'explain', act: () => (panels.drawer.value = { kind: 'explain' }) },
     ...(canEdit ? [{ text: words.import.open, icon: 'upload', act: () => (panels.window.value = 'import') } as const] : []),
     { text: words.views.saveAs, icon: 'plus', act: () => (model.views.asked.value = { kind: 'save' }) },
+    { text: words.views.newBoard, icon: 'board', act: () => (model.views.asked.value = { kind: 'board' }) },
     { text: words.export.open, icon: 'download', act: () => (panels.window.value = 'export') },
     ...(canEdit ? bulkActions(model, actions) : []),
     { text: words.jobs.title, icon: 'jobs', act: () => (panels.window.value = 'jobs') },
