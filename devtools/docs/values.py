@@ -46,6 +46,7 @@ from gridview.query import (
     predicates,
     relative_operands,
     summary_request,
+    view_request,
 )
 from gridview.query import rules as grid_rules
 from gridview.schema import (
@@ -137,6 +138,8 @@ def _of_queries() -> dict[str, Value]:
         "operands.seconds": relative_operands.MAX_SECONDS,
         "rows": grid_request.MAX_LIMIT,
         "rules": grid_rules.MAX_RULES,
+        "board.card": view_request.MAX_CARD_FIELDS,
+        "board.columns": view_request.MAX_BOARD_COLUMNS,
         "replace.fields": bulk_edits.MAX_REPLACED_FIELDS,
         "rows.default": grid_request.GridRequest().limit,
         "rows.mb": page.MAX_PAGE_BYTES // 1_000_000,

@@ -167,6 +167,13 @@ _LOOK: Json = {
     "color_by": "state",
     "rules": [{"filter": _OPEN, "color": "red", "field": None}],
     "row_height": 32,
+    "kind": "board",
+    "board": {
+        "by": "state",
+        "columns": [{"value": "open", "hidden": False, "limit": 5}],
+        "card": ["3812"],
+        "aggregate": {"field": "3fe6", "function": "sum"},
+    },
 }
 _VIEW: Json = {
     "id": "v1",

@@ -29,8 +29,8 @@ from gridview.maintenance.export_request import ExportRequest
 from gridview.query.change_request import ActivityParameters, HistoryParameters
 from gridview.query.grid_request import GridRequest, RowNumberRequest
 from gridview.query.group_request import GroupsRequest
-from gridview.query.saved_views import ViewCreate, ViewPatch
 from gridview.query.summary_request import SummaryRequest
+from gridview.query.view_request import ViewCreate, ViewPatch
 from gridview.schema.catalog import MAX_ATTRIBUTES
 from gridview.schema.fields import MAX_OPTIONS
 from gridview.support.validation import RequestModel, omissible

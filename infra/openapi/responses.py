@@ -12,7 +12,7 @@ from gridview.schema import ids
 from gridview.schema.field_formats import FormatName
 from gridview.schema.fields import Color, FieldType
 from gridview.schema.user_jobs import JobKind
-from gridview.schema.views import Visibility
+from gridview.schema.views import ViewKind, Visibility
 from gridview.support.validation import omissible
 
 Count = Annotated[int, ModelField(ge=0)]
@@ -629,7 +629,9 @@ class MissingPart(AnswerModel):
     The view is used without it.
     """
 
-    part: Literal["sort", "filter", "columns", "groups", "group_order", "footers", "color_by", "rules"]
+    part: Literal[
+        "sort", "filter", "columns", "groups", "group_order", "footers", "color_by", "rules", "board"
+    ]
     field: str = omissible(description="The field's id; omitted if the filter is too large to be returned.")
     value: str = omissible(description="The value of an option that was removed.")
 
@@ -640,6 +642,27 @@ class SavedRule(AnswerModel):
     filter: RuleFilter
     color: Color
     field: str | None = ModelField(description="The field whose cell has the color; null for the whole row.")
+
+
+class SavedBoardColumn(AnswerModel):
+    """A column of a board: the cards with one value, or with none (null)."""
+
+    value: str | bool | None
+    hidden: bool
+    limit: int | None = ModelField(description="The number of cards that the column should not pass.")
+
+
+class SavedBoard(AnswerModel):
+    """A view as a board, without fields and options that no longer exist."""
+
+    by: str = ModelField(description="The field whose values are the columns.")
+    columns: list[SavedBoardColumn] = ModelField(
+        description="The first columns, in their order. Those of other values come after them."
+    )
+    card: list[str] = ModelField(description="The fields that a card shows below its name.")
+    aggregate: SavedFooter | None = ModelField(
+        description="The function of a number field that each column shows beside its count."
+    )
 
 
 class SavedView(_Written):
@@ -665,6 +688,10 @@ class SavedView(_Written):
         description="The first that matches a row or a cell gives it its color."
     )
     row_height: Ordinal = ModelField(description="The height of a row, in pixels.")
+    kind: ViewKind = ModelField(description="`grid` also if the field of its board no longer exists.")
+    board: SavedBoard | None = ModelField(
+        description="How the view looks as a board; null if it has never been one."
+    )
     place: Count = ModelField(
         description="Its place among the views of the project that everyone sees, or among the caller's private ones; "
         "0 is the first."

@@ -1,5 +1,6 @@
 /** One finger on a touch screen. For taps, Playwright has `tap`. */
 import type { CDPSession, Locator, Page } from 'playwright-core';
+import { boxOf, middleOf, type Point } from './dragging';
 
 /** Milliseconds that a finger rests until a menu opens, with some to spare. */
 const LONG = 900;
@@ -7,22 +8,6 @@ const LONG = 900;
 const STEPS = 8;
 /** A point inside the handle at the corner of a range, from the edges of its cell. */
 const INTO_HANDLE = 3;
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-export async function boxOf(element: Locator) {
-  const box = await element.boundingBox();
-  if (!box) throw new Error('It is not in view.');
-  return box;
-}
-
-export async function middleOf(element: Locator): Promise<Point> {
-  const { x, y, width, height } = await boxOf(element);
-  return { x: x + width / 2, y: y + height / 2 };
-}
 
 /** The handle at the corner of a range that ends with this cell. */
 export async function handleOf(cell: Locator): Promise<Point> {

@@ -2,7 +2,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Api } from '../src/api/client';
-import { Finger, middleOf } from './finger';
+import { middleOf } from './dragging';
+import { Finger } from './finger';
 import { ProjectPage } from './project-page';
 import { countOf, makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';

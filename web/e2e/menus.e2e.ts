@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { filterOfNums, MAX_NAMED } from '../src/rows/targets';
 import { findings } from './accessibility';
+import { boxOf } from './dragging';
 import { Finger } from './finger';
 import { ProjectPage } from './project-page';
 import { countOf, makeProject, PARTS, valuesOf } from './projects';
@@ -182,8 +183,7 @@ describe('the head of a column', () => {
     const edge = project.head('Weight').locator('.ag-header-cell-resize');
     expect((await edge.boundingBox())?.width).toBeGreaterThanOrEqual(8);
     const widthOf = async (column: string) => (await project.head(column).boundingBox())?.width ?? 0;
-    const box = await edge.boundingBox();
-    if (!box) throw new Error('The column has no edge.');
+    const box = await boxOf(edge);
     const [x, y] = [box.x + 2, box.y + box.height / 2];
     await page.mouse.move(x, y);
     await page.mouse.down();

@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Visit } from './browser';
+import { boxOf } from './dragging';
 
 /**
  * A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns.
@@ -158,8 +159,7 @@ export class ProjectPage {
   /** Drag the scroll bar to a part of its way, from 0 to 1. */
   async dragScrollBar(part: number): Promise<void> {
     const bar = this.page.locator('.ag-body-vertical-scroll-viewport');
-    const box = await bar.boundingBox();
-    if (!box) throw new Error('The grid has no scroll bar.');
+    const box = await boxOf(bar);
     const way = () => bar.evaluate(({ scrollTop, scrollHeight }) => scrollTop / scrollHeight);
     const now = await way();
     const x = box.x + box.width / 2;

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { findings } from './accessibility';
+import { drag } from './dragging';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS } from './projects';
 import { ADMIN } from './stack';
@@ -15,24 +16,14 @@ test('fields are sorted by dragging, by keys and by buttons', async ({ visit, ap
   const { page } = project;
   await project.more('Project settings');
   const settings = page.getByRole('dialog');
-  const field = (name: string) => settings.getByText(name, { exact: true }).first();
-  const middle = async (name: string) => {
-    const box = await field(name).boundingBox();
-    if (!box) throw new Error(`${name} is not in view.`);
-    return { x: box.x + 10, y: box.y + box.height / 2, height: box.height };
-  };
+  const handle = (name: string) => settings.getByRole('listitem').filter({ hasText: name }).first().locator('.grip');
 
-  const from = await middle('Safe');
-  const to = await middle('Weight');
-  await page.mouse.move(from.x, from.y);
-  await page.mouse.down();
-  await page.mouse.move(to.x, to.y, { steps: 4 });
-  await page.mouse.move(to.x, to.y - to.height / 2);
-  await page.mouse.up();
+  await drag(page, handle('Safe'), handle('Weight'), 'upper');
   await settings.getByText('Moved Safe to place 1 of 5.').waitFor();
   await expect.poll(saved).toEqual(['Safe', 'Weight', 'Due', 'Kind', 'Note']);
-  // The press opened no field.
+  // The press opened no field and selected no text.
   expect(await settings.locator('details[open]').count()).toBe(0);
+  expect(await page.evaluate(() => String(getSelection()))).toBe('');
 
   // Two moves without a pause.
   await settings.locator('summary').filter({ hasText: 'Note' }).focus();

@@ -1,7 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
-import { boxOf, Finger, handleOf, middleOf } from './finger';
+import { boxOf, middleOf } from './dragging';
+import { Finger, handleOf } from './finger';
 import { ProjectPage } from './project-page';
 import { countOf, makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';

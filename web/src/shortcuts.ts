@@ -1,6 +1,6 @@
 /** Texts with keys, such as `Ctrl+Shift+Z`, as the keyboards of a system label them. */
 
-const IS_MAC = typeof navigator !== 'undefined' && navigator.userAgent.includes('Mac');
+export const IS_MAC = typeof navigator !== 'undefined' && navigator.userAgent.includes('Mac');
 
 const ON_MAC: readonly (readonly [RegExp, string])[] = [
   // The system itself takes ⌘Space.

@@ -90,6 +90,7 @@ export const words = {
   count: (count: number) => numbers.format(count),
   loading: 'Loading …',
   retry: 'Try again',
+  failedPart: 'Could not load this part of the page',
   signIn: {
     title: 'Sign in',
     hint: 'This stack runs on your machine. Choose a user.',
@@ -457,6 +458,9 @@ export const words = {
   },
   toolbar: {
     label: 'View options',
+    kind: 'Show as',
+    showAs: { grid: 'Show as grid', board: 'Show as board' },
+    board: 'Board',
     fields: 'Fields',
     filter: 'Filter',
     group: 'Group',
@@ -520,6 +524,9 @@ export const words = {
     save: 'Save changes',
     discard: 'Discard changes',
     saveAs: 'Save as view',
+    newBoard: 'New board',
+    columnsBy: 'Columns by',
+    boardGone: 'The field of this board no longer exists, so the view opens as a grid.',
     rename: 'Rename',
     name: 'View name',
     who: 'Visible to',
@@ -537,7 +544,7 @@ export const words = {
     refused: 'Could not save the view',
     missing: 'View not found. It was deleted, or it is private to another user.',
     gone: (parts: readonly string[]) => `Parts of this view no longer exist: ${parts.join(', ')}.`,
-    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', group_order: 'order of groups', footers: 'summaries', color_by: 'color', rules: 'rules of colors' },
+    parts: { sort: 'sort', filter: 'filter', columns: 'columns', groups: 'groups', group_order: 'order of groups', footers: 'summaries', color_by: 'color', rules: 'rules of colors', board: 'board' },
     gonePart: (part: string, field: string | undefined, value: string | undefined) =>
       field === undefined ? part : `${value === undefined ? field : `${field} “${value}”`} (${part})`,
     settle: 'Save without them',

@@ -30,7 +30,7 @@ function projectOf(range: Rectangle, runs = 1) {
     issuesIn: (first: number, last: number) => (last > first ? Promise.reject(new Error('Too many rows are read.')) : Promise.resolve([FIRST])),
     selectedTargets: () => targetsOf(layout, range.top, range.bottom),
     targets: ({ first, last }: { first: number; last: number }) => targetsOf(layout, first, last),
-    changeMany,
+    changes: { begin: changeMany },
     editor: { apply },
   } as unknown as ProjectModel;
   return { actions: new Actions(model), changeMany, apply };

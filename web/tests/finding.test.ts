@@ -81,6 +81,7 @@ function projectOf({ names, view = {}, loaded = names.length, groups: counted, s
     project: { id: 'p', issues: names.length },
     fields: FIELDS,
     view: signal({ ...DEFAULT_VIEW, ...view }),
+    arranged: signal({ ...DEFAULT_VIEW, ...view }),
     columns: signal(FIELDS.map(({ id }) => ({ field: id, width: 100, frozen: false }))),
     rows,
     selection,

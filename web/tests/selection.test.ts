@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { fromTsv, toHtml, toMarkdown, toTsv } from '../src/selection/clipboard';
 import {
   at,
-  cellCount,
   cellsIn,
   everything,
   extended,
@@ -27,7 +26,7 @@ describe('a range', () => {
   it('reaches from its anchor in every direction, and ends at the edge', () => {
     const up = extended(extended(at(cell(1, 1)), 'up', SIZE), 'left', SIZE);
     expect(rectangleOf(up)).toEqual({ top: 0, bottom: 1, left: 0, right: 1 });
-    expect(cellCount(rectangleOf(up))).toBe(4);
+    expect(cellsIn([rectangleOf(up)])).toBe(4);
     expect(extended(up, 'up', SIZE)).toEqual(up);
     expect(extended(up, 'down', SIZE, true).reach).toEqual(cell(99, 0));
     expect(extended(at(cell(3, 3)), 'right', SIZE, true).reach).toEqual(cell(3, 4));
@@ -35,7 +34,7 @@ describe('a range', () => {
 
   it('can be whole rows, or all cells', () => {
     expect(rectangleOf(wholeRows(at(cell(7, 2)), SIZE))).toEqual({ top: 7, bottom: 7, left: 0, right: 4 });
-    expect(cellCount(rectangleOf(everything(SIZE)))).toBe(500);
+    expect(cellsIn([rectangleOf(everything(SIZE))])).toBe(500);
   });
 });
 

@@ -7,8 +7,8 @@ import { headRoom } from '../src/grid/head-room';
 const group = (count: number, ...values: string[]): CountedGroup => ({ values, count, filter: { field: 'state', op: 'eq', value: values.join() }, figures: [] });
 
 /**
- * By rows: 0 open, 1 open/High, 2 to 6 its issues, 7 open/Low, 8 to 10 its issues. Then 11 closed, 12 closed/High, 13 to 14
- * its issues, 15 an issue that was added here.
+ * Rows 0, 1, 7, 11 and 12 are the heads open, open/High, open/Low, closed and closed/High. The issues of the innermost
+ * groups follow their heads. Row 15 is an issue that was added here.
  */
 const inner = layoutOfGroups(
   [
@@ -19,11 +19,11 @@ const inner = layoutOfGroups(
   new Set(),
 );
 const layout = new Layout([...inner.pieces, { kind: 'run', run: { key: 'added', filter: null, count: 1 } }]);
-const at = (top: number, max = 3) => stickyHeads(layout, top, max).map(({ group: { values }, row, top: place }) => `${values.join('/')} of ${row} at ${place}`);
+const at = (top: number, max = 3) => stickyHeads(layout, top, max).map(({ group: { values }, row, top: place }) => `${values.map(String).join('/')} of ${row} at ${place}`);
 
 describe('the heads over a row', () => {
   it('are those of its groups, with the ends of these', () => {
-    const over = (row: number) => layout.headsOver(row).map(({ group: { values }, row: own, end }) => `${values.join('/')} ${own} to ${end}`);
+    const over = (row: number) => layout.headsOver(row).map(({ group: { values }, row: own, end }) => `${values.map(String).join('/')} ${own} to ${end}`);
     expect(over(0)).toEqual(['open 0 to 11']);
     expect(over(1)).toEqual(['open 0 to 11', 'open/High 1 to 7']);
     expect(over(9)).toEqual(['open 0 to 11', 'open/Low 7 to 11']);

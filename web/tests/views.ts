@@ -12,6 +12,8 @@ export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
     group_order: null,
     footers: [],
     color_by: null,
+    kind: 'grid',
+    board: null,
     rules: [],
     row_height: 32,
     place: 0,

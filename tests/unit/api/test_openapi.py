@@ -308,10 +308,11 @@ def test_no_default_is_refused_by_its_schema() -> None:
             "ViewCreate",
             {
                 *("name", "visibility", "query", "columns", "groups", "group_order", "footers", "color_by"),
-                "rules",
-                "row_height",
+                *("rules", "row_height", "kind", "board"),
             },
         ),
+        ("Board", {"by", "columns", "card", "aggregate"}),
+        ("BoardColumn", {"value", "hidden", "limit"}),
         ("ViewQuery", {"sort", "filter"}),
         ("CommentCreate", {"text", "mentions"}),
         ("ViewColumn", {"field", "width", "frozen"}),

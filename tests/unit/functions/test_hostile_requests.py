@@ -71,6 +71,13 @@ LOOK: dict[str, Any] = {
     "color_by": "level",
     "rules": [{"filter": FILTER, "color": "red", "field": "title"}],
     "row_height": 32,
+    "kind": "board",
+    "board": {
+        "by": "level",
+        "columns": [{"value": None, "hidden": True, "limit": 5}],
+        "card": ["title"],
+        "aggregate": {"field": "amount", "function": "sum"},
+    },
 }
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_project": [

@@ -110,6 +110,11 @@ _LOOK = (
     r"400 groups\.\d+\.unit can be used only with date and datetime fields",
     r"400 footers\.\d+\.function can be used only with number fields",
     r"400 color_by must be a field whose options have colors",
+    r"400 board is required for a board",
+    r"400 board\.by must be a field with one option, a user or a yes/no value, which users can change",
+    r"400 board\.columns\.\d+\.value (must be|is required|must not be named twice).*",
+    r"400 board\.card\.\d+ must not be named twice",
+    r"400 board\.aggregate\.field is not a number field",
 )
 _NOBODY = (r"400 mentions\.\d+ is not a user of the tenant",)
 

@@ -7,7 +7,7 @@ import pytest
 
 from gridview.commands import pages, views
 from gridview.encoding import keys
-from gridview.query import saved_views, view_filters
+from gridview.query import view_answers, view_filters
 from gridview.schema.catalog import MAX_ATTRIBUTES
 from gridview.schema.views import MAX_PRIVATE_VIEWS, MAX_SHARED_VIEWS
 from tests.support.cloud import Cloud
@@ -66,6 +66,16 @@ LOOK: dict[str, Any] = {
         {"filter": {"field": "state", "op": "eq", "value": "open"}, "color": "gray", "field": "name"},
     ],
     "row_height": 56,
+    "kind": "board",
+    "board": {
+        "by": "kind",
+        "columns": [
+            {"value": "large", "hidden": False, "limit": 5},
+            {"value": None, "hidden": True, "limit": None},
+        ],
+        "card": ["num", "due", "tags"],
+        "aggregate": {"field": "cost", "function": "sum"},
+    },
 }
 PLAIN: dict[str, Any] = {
     "query": {"sort": [], "filter": None},
@@ -76,6 +86,8 @@ PLAIN: dict[str, Any] = {
     "color_by": None,
     "rules": [],
     "row_height": 32,
+    "kind": "grid",
+    "board": None,
 }
 
 
@@ -204,6 +216,30 @@ def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition
         ({"name": "x", "rules": [{"filter": {"or": [OPEN] * 6}, "color": "red"}] * 9}, {"rules"}),
         ({"name": "x", "color_by": "tags"}, {"color_by"}),
         ({"name": "x", "color_by": "colour"}, {"color_by"}),
+        ({"name": "x", "kind": "list"}, {"kind"}),
+        ({"name": "x", "board": {}}, {"board.by"}),
+        *(
+            ({"name": "x", "board": {"by": by}}, {"board.by"})
+            for by in ("gone", "tags", "num", "name", "created_by")
+        ),
+        ({"name": "x", "board": {"by": "kind", "columns": [{"value": "tiny"}]}}, {"board.columns.0.value"}),
+        ({"name": "x", "board": {"by": "state", "columns": [{"value": None}]}}, {"board.columns.0.value"}),
+        (
+            {"name": "x", "board": {"by": "kind", "columns": [{"value": "huge"}] * 2}},
+            {"board.columns.1.value"},
+        ),
+        (
+            {"name": "x", "board": {"by": "kind", "columns": [{"value": "huge", "limit": 0}]}},
+            {"board.columns.0.limit"},
+        ),
+        ({"name": "x", "board": {"by": "kind", "columns": [{"value": "huge"}] * 101}}, {"board.columns"}),
+        ({"name": "x", "board": {"by": "kind", "card": ["due", "due"]}}, {"board.card.1"}),
+        ({"name": "x", "board": {"by": "kind", "card": ["kin"]}}, {"board.card.0"}),
+        ({"name": "x", "board": {"by": "kind", "card": ["due"] * 21}}, {"board.card"}),
+        (
+            {"name": "x", "board": {"by": "kind", "aggregate": {"field": "due", "function": "sum"}}},
+            {"board.aggregate.field"},
+        ),
         ({"name": "x", "row_height": 15}, {"row_height"}),
         ({"name": "x", "row_height": "32"}, {"row_height"}),
         (
@@ -657,6 +693,8 @@ def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, proje
         "color_by": None,
         "rules": LOOK["rules"][2:],
         "row_height": 56,
+        "kind": "grid",
+        "board": None,
     }
     parts = {
         "sort": {"cost"},
@@ -667,6 +705,7 @@ def test_a_view_is_returned_with_its_missing_parts(api: Client, home: str, proje
         "footers": {"cost", "kind"},
         "color_by": {"kind"},
         "rules": {"kind", "cost", "due", "note"},
+        "board": {"kind"},
     }
     assert sorted((one["part"], one["field"]) for one in view["missing"]) == sorted(
         (part, field) for part, fields in parts.items() for field in fields
@@ -700,6 +739,56 @@ def test_missing_parts_remain_until_they_are_written(api: Client, home: str, pro
 
 
 @pytest.mark.parametrize(
+    ("field", "values"),
+    [("state", ["closed", "open"]), ("done", [True, False, None]), ("owner", ["ann", None])],
+)
+def test_a_board_has_columns_by_options_users_or_yes_and_no(
+    api: Client, home: str, project: str, field: str, values: list[Any]
+) -> None:
+    for id_, type_ in (("done", "bool"), ("owner", "user")):
+        api.made(f"{project}/attributes", {"id": id_, "name": id_, "type": type_})
+    board = {"by": field, "columns": [{"value": one} for one in values]}
+    made = api.made(home, {"name": "x", "kind": "board", "board": board})
+    assert made["board"] == {
+        "by": field,
+        "columns": [{"value": one, "hidden": False, "limit": None} for one in values],
+        "card": [],
+        "aggregate": None,
+    }
+    assert made["kind"] == "board"
+
+
+def test_a_board_without_its_parts_is_refused(api: Client, home: str) -> None:
+    assert refused(api.post(home, {"name": "x", "kind": "board"})) == {"board": "is required for a board"}
+    api.made(home, {"name": "x"})
+    assert refused(api.patch(f"{home}/v1", {"kind": "board"})) == {"board": "is required for a board"}
+    board = api.patch(f"{home}/v1", {"kind": "board", "board": {"by": "kind"}}).body["board"]
+    assert refused(api.patch(f"{home}/v1", {"board": None})) == {"board": "is required for a board"}
+    assert api.patch(f"{home}/v1", {"kind": "grid"}).body["board"] == board
+
+
+def test_a_board_loses_only_its_missing_parts(api: Client, home: str, project: str) -> None:
+    board = {**LOOK["board"], "columns": [{"value": one} for one in ("large", "huge")]}
+    api.made(home, {"name": "x", "kind": "board", "board": board})
+    assert api.patch(f"{project}/attributes/kind", {"options": ["small", "huge"]}).status == 200
+    for field in ("cost", "due"):
+        assert api.delete(f"{project}/attributes/{field}").status == 204
+    view = api.get(f"{home}/v1").body
+    assert view["kind"] == "board"
+    assert view["board"] == {
+        "by": "kind",
+        "columns": [{"value": "huge", "hidden": False, "limit": None}],
+        "card": ["num", "tags"],
+        "aggregate": None,
+    }
+    assert view["missing"] == [
+        {"part": "board", "field": "kind", "value": "large"},
+        {"part": "board", "field": "due"},
+        {"part": "board", "field": "cost"},
+    ]
+
+
+@pytest.mark.parametrize(
     ("condition", "left", "gone"),
     [
         ({"field": "kind", "op": "eq", "value": "huge"}, None, {"huge"}),
@@ -730,7 +819,7 @@ def test_a_filter_that_has_grown_too_large_to_return_is_missing(
     api: Client, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.made(home, {"name": "x", **LOOK})
-    monkeypatch.setattr(saved_views, "MAX_FILTER_BYTES", 100)
+    monkeypatch.setattr(view_answers, "MAX_FILTER_BYTES", 100)
     view = api.get(f"{home}/v1").body
     assert (view["query"]["filter"], view["missing"]) == (None, [{"part": "filter"}, {"part": "rules"}])
     assert view["rules"] == LOOK["rules"][::2], "a rule without its filter would color all rows"

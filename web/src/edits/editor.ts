@@ -127,11 +127,6 @@ export class Editor {
     return last.job;
   }
 
-  /** Whether the jobs under an id are a step. */
-  stepOf(job: string | null): Change | undefined {
-    return this.history.peek().done.find((step) => step.job !== undefined && step.job === job);
-  }
-
   async redo(): Promise<Outcome | null> {
     await this.settled();
     const [last, rest] = redoing(this.history.peek());

@@ -33,6 +33,11 @@ export function redid({ done, undone }: History, change: Change): History {
   return { done: put(done, change), undone };
 }
 
+/** The step of the jobs that were written under an id. */
+export function stepOfJobs({ done }: History, id: string | null): Change | undefined {
+  return id === null ? undefined : done.find(({ job }) => job === id);
+}
+
 /** The history without the step that was written under an id: something else has undone it. */
 export function without({ done, undone }: History, id: string): History {
   return { done: done.filter((step) => step.id !== id && step.job !== id), undone };

@@ -2,8 +2,8 @@
 import { formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
-import { countOf } from '../rows/targets';
-import { rowCount, rowsOf, type Cell } from '../selection/range';
+import { issuesSelected } from '../project/selected';
+import type { Cell } from '../selection/range';
 import type { MenuEntry } from '../ui/menu';
 import { conditionsIn, MAX_CONDITIONS, withValue } from '../view/filters';
 import { words } from '../words';
@@ -52,7 +52,7 @@ function issueEntries({ row, field }: CellOf, { model }: MenuSources): readonly 
   const { panels } = model;
   const { filter } = model.view.value;
   const value = valueOf(row, field.id);
-  const selected = rowCount(rowsOf(model.ranges)) > 1 ? countOf(model.selectedTargets()) : 0;
+  const selected = issuesSelected(model);
   return [
     [
       {

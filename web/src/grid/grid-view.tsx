@@ -1,13 +1,10 @@
 /** The grid of an open project: holds the library's element, and carries state between it and the model. */
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { colorOf } from '../cells/colors';
 import { showSummary } from './footer-text';
 import { valuesFor } from './group-entries';
 import { showFigures, showGroup } from './group-head';
 import { headRoom } from './head-room';
-import type { Color } from '../fields/palette';
-import { valueOf, type Row } from '../fields/values';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
@@ -18,7 +15,7 @@ import { contains, coversColumns, filledTo, rectangleOf, rectanglesOf, withRows,
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
 import { functionsOf } from '../view/footers';
-import { colorOfCell, colorOfRow } from '../view/rules';
+import { colorOfCell } from '../view/rules';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
@@ -26,6 +23,7 @@ import { permits } from '../auth/session';
 import { ContextMenu, type OpenContext } from './context-menu';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
+import { rowColor } from './row-color';
 import type { MenuSources } from './menu-sources';
 import { Note } from '../cells/note';
 import { SummaryMenu } from './summary-menu';
@@ -365,13 +363,6 @@ function rowClasses(model: ProjectModel, index: number): readonly string[] {
     ...(model.misfits.peek().has(slot.row.num) ? ['is-misfit'] : []),
     ...(model.live.others.peek().some(({ num }) => num === slot.row.num) ? ['is-others-place'] : []),
   ];
-}
-
-/** The color of a row: by the first rule that it matches, or else by the option of the chosen field. */
-function rowColor(model: ProjectModel, row: Row): Color | null {
-  const field = model.field(model.view.peek().color ?? '');
-  const value = field ? valueOf(row, field.id) : null;
-  return colorOfRow(model.ruling.peek(), row) ?? (field && typeof value === 'string' ? colorOf(field, value) : null);
 }
 
 function markAt(model: ProjectModel, row: number, field: string): Mark | undefined {

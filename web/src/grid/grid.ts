@@ -12,7 +12,7 @@ import type { Point } from '../place';
 import type { StickyHead } from '../rows/sticky';
 import type { Range, Slot } from '../rows/store';
 import type { RowHeight } from '../view/view';
-import type { Cell } from '../selection/range';
+import type { Cell, Choosing } from '../selection/range';
 
 export interface GridColumn {
   readonly field: Field;
@@ -29,8 +29,6 @@ export type Context =
   | { readonly kind: 'row'; readonly row: number }
   | { readonly kind: 'group'; readonly row: number }
   | { readonly kind: 'head'; readonly field: string };
-
-export type Choosing = 'only' | 'extend' | 'add';
 
 /** The questions and events of the grid to its owner. */
 export interface GridOwner {

@@ -1,12 +1,13 @@
 /**
- * Draws the head of a group. Its label shows whether it is open, the value that its issues share, and their number. Its
- * figures are below the heads of their columns.
+ * Draws the head of a group: its label, and its figures below the heads of their columns. The label shows whether the
+ * group is open, the value that its issues share, and their number.
  */
 import type { Field } from '../fields/fields';
 import type { Group, GroupFigure } from '../rows/layout';
 import { icon } from '../ui/icons';
 import type { GroupKey } from '../view/view';
 import { words } from '../words';
+import { buttonOf } from './ag/button';
 import { showFigure } from './footer-text';
 import { formatFigure } from './figures';
 import { isRange } from '../fields/values';
@@ -53,7 +54,7 @@ interface LabelParts {
 function partsOf(element: HTMLElement): LabelParts {
   const [toggle, parts, add] = [...element.children] as HTMLElement[];
   if (toggle && parts && add) return { toggle, parts, add };
-  const made = { toggle: button('group-toggle'), parts: part('group-parts', ''), add: button('group-add') };
+  const made = { toggle: buttonOf('group-toggle'), parts: part('group-parts', ''), add: buttonOf('group-add') };
   made.add.setAttribute('aria-label', words.context.newInGroup);
   made.add.title = words.context.newInGroup;
   made.add.append(icon('plus'));
@@ -83,14 +84,6 @@ function figuresIn({ figures }: Group, fields: readonly Field[], isWanted: (fiel
     const of = fields.find(({ id }) => id === figure.field);
     return of && figure.value !== null && isWanted(of.id) ? [{ ...figure, of, text: formatFigure(of, figure.fn, figure.value) }] : [];
   });
-}
-
-function button(name: string): HTMLElement {
-  const element = document.createElement('button');
-  element.type = 'button';
-  element.className = name;
-  element.tabIndex = -1;
-  return element;
 }
 
 function part(name: string, text: string): HTMLElement {

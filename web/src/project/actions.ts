@@ -76,11 +76,12 @@ export class Actions {
   /** Add the options of a value that the field does not have yet, and then write the value. */
   private async commitNew(row: Row, field: Field, typed: Extract<Typed, { value: CellValue }>): Promise<void> {
     this.model.editor.hold(row.num, field.id);
-    if (await this.addOptions(row.num, field, typed.create ?? [])) this.commit(row, field, { value: typed.value });
+    if (await this.addOptions(row.num, field, createdBy(typed))) this.commit(row, field, { value: typed.value });
   }
 
   /** Returns whether the field has these options now. If not, the cell is marked with the reason. */
   private async addOptions(num: number, field: Field, options: readonly string[]): Promise<boolean> {
+    if (!options.length) return true;
     try {
       await this.model.addOptions(field, options);
       this.outcome.value = words.actions.optionsAdded(field.name, options);
@@ -269,16 +270,13 @@ export class Actions {
       this.model.editor.refuse(DRAFT, field.id, 'text' in typed ? typed.text : '', parsed.message);
       return;
     }
+    const created = createdBy(typed);
     if (this.creating) {
       const num = await this.creating;
-      if ('create' in typed && num !== null && !(await this.addOptions(num, field, typed.create ?? []))) return;
-      if (num !== null) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
+      if (num !== null && (await this.addOptions(num, field, created))) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
       return;
     }
-    const options = 'create' in typed ? (typed.create ?? []) : [];
-    this.creating = (options.length ? this.addOptions(DRAFT, field, options) : Promise.resolve(true)).then((isReady) =>
-      isReady ? this.createWith(field, parsed.value) : null,
-    );
+    this.creating = this.addOptions(DRAFT, field, created).then((isReady) => (isReady ? this.createWith(field, parsed.value) : null));
     await this.creating;
     this.creating = null;
   }
@@ -335,13 +333,13 @@ export class Actions {
   async removeMany(targets: readonly Target[]): Promise<boolean> {
     if (!this.fitJobs(targets)) return false;
     const title = words.actions.deleteMany(countOf(targets));
-    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changeMany({ targets, set: null });
+    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changes.begin({ targets, set: null });
   }
 
   /** Undo a step, by default the last. */
   async undo(step?: Change): Promise<void> {
     if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
-    if (await this.model.undoJob(step)) return;
+    if (await this.model.changes.undoJob(step)) return;
     this.report(await this.model.editor.undo(step), words.actions.restored);
   }
 
@@ -370,7 +368,7 @@ export class Actions {
     const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
     if (!(await this.ask(words.jobs.changeMany(countOf(targets)), detail, words.jobs.change))) return;
-    await this.model.changeMany({ targets, set: patchOf(edits, this.model.fields) });
+    await this.model.changes.begin({ targets, set: patchOf(edits, this.model.fields) });
   }
 
   private reportRoom(isRoom: boolean): void {
@@ -520,6 +518,11 @@ export class Actions {
       this.outcome.value = messageOf(error);
     }
   }
+}
+
+/** The options of a value that the field does not have yet. */
+function createdBy(typed: Typed): readonly string[] {
+  return ('create' in typed && typed.create) || [];
 }
 
 function messageOf(error: unknown): string {

@@ -1,9 +1,9 @@
 /**
  * Finds a text in the cells of the view, in all rows.
  *
- * Loaded rows are searched in the page, where cells also match by the text that they show. For other rows, the API counts the matches before the issue in focus (`before`).
- * It returns the match of that number, and then its row number in the view. In a grouped view it also counts the matches
- * of each group, and the rest happens within one group.
+ * Loaded rows are searched in the page, where cells also match by the text that they show. For other rows, the API counts
+ * the matches before the issue in focus (`before`). It returns the match of that number, and then its row number in the
+ * view. In a grouped view it also counts the matches of each group, and the rest happens within one group.
  */
 import { batch, computed, signal, type ReadonlySignal } from '@preact/signals';
 import { isAbort } from '../api/problem';
@@ -38,7 +38,7 @@ const MAX_WAITING = 3;
 /** If rows have moved between the requests of a step, all of them are sent once more. */
 const ATTEMPTS = 2;
 
-type Searched = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'view' | 'columns' | 'rows' | 'selection' | 'filter' | 'live' | 'runs' | 'issuesIn' | 'moveTo'>;
+type Searched = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'view' | 'arranged' | 'columns' | 'rows' | 'selection' | 'filter' | 'live' | 'runs' | 'issuesIn' | 'moveTo'>;
 
 /** A match: its cell, its text, and whether the search has continued from the other end to find it. */
 interface Found {
@@ -108,7 +108,7 @@ export class Finding {
       return this.isOpen.value ? soughtIn(this.fields.value, this.text.value, this.match, filter || search ? model.filter : null) : null;
     });
     const query = computed(() => {
-      const { sort, filter, search, groups } = this.model.view.value;
+      const { sort, filter, search, groups } = this.model.arranged.value;
       const fields = this.fields.value.map(({ id }) => id);
       return `${this.isOpen.value} ${fields.join()} ${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups })} ${this.text.value}`;
     });
@@ -355,13 +355,13 @@ export class Finding {
 
   /** The place of the issue in focus among the matches. Before all of them if nothing is in focus. */
   private async here(signal: AbortSignal): Promise<AmongMatches> {
-    const { api, project, view, rows, selection } = this.model;
+    const { api, project, arranged, rows, selection } = this.model;
     const focus = selection.peek()?.anchor;
     if (!focus) return { run: 0, before: 0, matches: false };
     const place = rows.layout.at(focus.row);
     const [row] = await this.model.issuesIn(focus.row, focus.row);
     if (!row || place?.kind !== 'issue') return { run: runsBefore(rows.layout, focus.row), before: 0, matches: false };
-    const { groups, sort } = view.peek();
+    const { groups, sort } = arranged.peek();
     const runs = this.model.runs();
     // A new issue is at the end until the user leaves it. Without groups the API knows its place.
     const at = groups.length ? runs.findIndex(({ key }) => key === place.run.key) : 0;
@@ -379,9 +379,9 @@ export class Finding {
 
   private async count(signal: AbortSignal): Promise<void> {
     if (this.isCounted) return;
-    const { api, project, fields, view, filter } = this.model;
+    const { api, project, fields, arranged, filter } = this.model;
     const matching = this.within({ filter });
-    const { groups } = view.peek();
+    const { groups } = arranged.peek();
     let counts: ReadonlyMap<string, number> = new Map();
     if (matching && groups.length) {
       const found = await countGroups(api, project.id, byOf(groups, fields, ownTimezone()), matching, signal);

@@ -3,7 +3,8 @@ import { isExact, type Exact } from '../api/json';
 import type { Field } from '../fields/fields';
 import { valueOf } from '../fields/values';
 import { figuresOf, type Figures } from '../selection/figures';
-import { contains, type Rectangle } from '../selection/range';
+import { countOf } from '../rows/targets';
+import { contains, rowCount, rowsOf, type Rectangle } from '../selection/range';
 import type { ProjectModel } from './model';
 import { fetchFigures } from './queries';
 
@@ -16,6 +17,11 @@ export interface Selected {
   readonly field: Field | null;
   /** Whether some of the selected rows are not loaded, so that their numbers are missing. */
   readonly isPart: boolean;
+}
+
+/** The number of issues that a job for the selected rows changes; 0 for fewer than two rows. */
+export function issuesSelected(model: ProjectModel): number {
+  return rowCount(rowsOf(model.ranges)) > 1 ? countOf(model.selectedTargets()) : 0;
 }
 
 /** The figures of the numbers in the cells whose rows are loaded; null for fewer than two numbers. */
@@ -52,7 +58,7 @@ export function loadedFigures(model: ProjectModel, ranges: readonly Rectangle[])
 export function wholeColumn(model: ProjectModel, ranges: readonly Rectangle[]): Field | null {
   const [range] = ranges;
   if (!range || ranges.length > 1) return null;
-  if (model.view.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
+  if (model.arranged.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
   return numberFieldsOf(model, range)[0]?.field ?? null;
 }
 

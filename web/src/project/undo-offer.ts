@@ -5,7 +5,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { BackgroundJob } from '../api/types';
 import type { Change } from '../edits/change';
-import type { History } from '../edits/history';
+import { stepOfJobs, type History } from '../edits/history';
 import { words } from '../words';
 import { isOpen, isPreview } from './jobs';
 
@@ -38,7 +38,7 @@ export class UndoOffer {
 
   /** A job has ended: offer to undo the step, if that is one of this page, and all of its jobs have ended. */
   jobEnded({ kind, change }: Pick<BackgroundJob, 'kind' | 'change'>, jobs: readonly BackgroundJob[]): void {
-    const step = change === null ? undefined : this.history.peek().done.find(({ job }) => job === change);
+    const step = stepOfJobs(this.history.peek(), change);
     const parts = jobs.filter((one) => one.change === change && !isPreview(one));
     const done = parts.reduce((sum, one) => sum + one.done, 0);
     if (!step || !done || parts.some(isOpen)) return;

@@ -30,6 +30,13 @@ export interface Group {
   readonly figures: readonly GroupFigure[];
 }
 
+/** Some issues of a run: from an offset to another, both included. */
+export interface Part {
+  readonly run: Run;
+  readonly first: number;
+  readonly last: number;
+}
+
 /** A figure of a group's numbers, such as the sum of their costs. */
 export interface GroupFigure {
   readonly field: string;
@@ -88,6 +95,23 @@ export class Layout {
   headsOver(index: number): readonly HeadOver[] {
     this.over ??= this.findHeads();
     return this.over[this.pieceAt(index)] ?? [];
+  }
+
+  /** The issues in the rows of the screen from one to another, both included. */
+  parts(first: number, last: number): readonly Part[] {
+    return this.pieces.flatMap((piece, place): Part[] => {
+      if (piece.kind === 'group') return [];
+      const start = this.starts[place] ?? 0;
+      const from = Math.max(first - start, 0);
+      const to = Math.min(last - start, piece.run.count - 1);
+      return from <= to ? [{ run: piece.run, first: from, last: to }] : [];
+    });
+  }
+
+  /** The run with a key. */
+  run(key: string): Run | undefined {
+    for (const piece of this.pieces) if (piece.kind === 'run' && piece.run.key === key) return piece.run;
+    return undefined;
   }
 
   /** The row of the screen that contains an issue of a run. */

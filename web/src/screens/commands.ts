@@ -25,7 +25,8 @@ export function commandsOf(model: ProjectModel, actions: Actions, projects: Proj
     ...untracked(() => actionsOf(model, actions, screen)),
     { kind: 'view', text: words.views.all, act: () => go(model.views.linkTo(null)) },
     ...model.views.list.peek().map((view): Command => ({ kind: 'view', text: view.name, act: () => go(model.views.linkTo(view)) })),
-    ...model.fields.map(({ id, name }): Command => ({ kind: 'field', text: name, act: () => goToField(model, id, screen) })),
+    // A board has no column for a field.
+    ...(model.isBoard ? [] : model.fields).map(({ id, name }): Command => ({ kind: 'field', text: name, act: () => goToField(model, id, screen) })),
     ...(listed.kind === 'ready' ? listed.projects : []).flatMap(({ id, name }): readonly Command[] =>
       id === model.project.id ? [] : [{ kind: 'project', text: name, act: () => go(addressOfProject(id)) }],
     ),

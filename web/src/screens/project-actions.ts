@@ -3,8 +3,7 @@ import { permits } from '../auth/session';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import type { BulkKind, Scope } from '../project/panels';
-import { countOf } from '../rows/targets';
-import { rowCount, rowsOf } from '../selection/range';
+import { issuesSelected } from '../project/selected';
 import type { Icon } from '../ui/icons';
 import { words } from '../words';
 
@@ -26,6 +25,7 @@ export function projectActions(model: ProjectModel, actions: Actions): readonly 
     { text: words.explain.title, icon: 'explain', act: () => (panels.drawer.value = { kind: 'explain' }) },
     ...(canEdit ? [{ text: words.import.open, icon: 'upload', act: () => (panels.window.value = 'import') } as const] : []),
     { text: words.views.saveAs, icon: 'plus', act: () => (model.views.asked.value = { kind: 'save' }) },
+    { text: words.views.newBoard, icon: 'board', act: () => (model.views.asked.value = { kind: 'board' }) },
     { text: words.export.open, icon: 'download', act: () => (panels.window.value = 'export') },
     ...(canEdit ? bulkActions(model, actions) : []),
     { text: words.jobs.title, icon: 'jobs', act: () => (panels.window.value = 'jobs') },
@@ -45,7 +45,7 @@ function bulkActions(model: ProjectModel, actions: Actions): readonly ProjectAct
   const matched = model.counting.counts.value?.matched ?? null;
   const isFiltered = model.filter !== null;
   const change = (scope: Scope, edit: BulkKind = 'set') => () => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
-  const selected = rowCount(rowsOf(model.ranges)) > 1 ? countOf(model.selectedTargets()) : 0;
+  const selected = issuesSelected(model);
   return [
     ...(selected > 0 ? [{ text: words.jobs.changeSelected(selected), icon: 'pencil', act: change('rows') } as const] : []),
     { text: words.jobs.changeAll(matched, isFiltered), icon: 'pencil', act: change('all') },

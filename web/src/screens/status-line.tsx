@@ -32,7 +32,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
           </button>
         </>
       )}
-      {model.groups.more.value && (
+      {model.groups.more.value && model.view.value.kind === 'grid' && (
         <button class="link-inline" type="button" onClick={() => model.groups.next()}>
           {words.groups.more}
         </button>

@@ -13,6 +13,9 @@ export interface Selection {
   readonly others?: readonly Rectangle[];
 }
 
+/** What a press selects: only its cells, also those between them and the selection, or also the selection. */
+export type Choosing = 'only' | 'extend' | 'add';
+
 export interface Rectangle {
   readonly top: number;
   readonly bottom: number;
@@ -101,10 +104,6 @@ export function joinedOf(ranges: readonly Rectangle[]): Joined | null {
   if (!isBeside && !isBelow) return null;
   const columns = new Set(ranges.flatMap(({ left, right }) => Array.from({ length: right - left + 1 }, (_, place) => left + place)));
   return { rows: rowsOf(ranges), columns: [...columns].sort((a, b) => a - b) };
-}
-
-export function cellCount({ top, bottom, left, right }: Rectangle): number {
-  return (bottom - top + 1) * (right - left + 1);
 }
 
 export function contains({ top, bottom, left, right }: Rectangle, { row, column }: Cell): boolean {

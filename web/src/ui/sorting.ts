@@ -13,7 +13,7 @@ export type Move = (key: string, before: string | null) => void;
 
 /** Pixels that the mouse moves before a press becomes a drag. */
 const SLACK = 5;
-const CONTROLS = 'button, input, select, textarea, [contenteditable]';
+const CONTROLS = 'button, input, select, textarea, summary, [contenteditable]';
 
 /** The key before which an item is, if it moves by one place; undefined if there is none. */
 export function neighbour(keys: readonly string[], key: string, by: -1 | 1): string | null | undefined {
@@ -97,6 +97,8 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
     now.stopPropagation();
     end();
   };
+  // Dragging would also select the texts on its way.
+  document.addEventListener('selectstart', (start) => start.preventDefault(), { signal });
   window.addEventListener('pointermove', moved, { signal });
   window.addEventListener('pointerup', up, { signal });
   window.addEventListener('pointercancel', end, { signal });

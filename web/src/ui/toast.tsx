@@ -38,8 +38,8 @@ interface PassingToastProps extends Omit<ToastProps, 'children'> {
 }
 
 /**
- * A toast in front of the page. It closes by itself, unless the pointer or the focus is on it. It leaves the focus where
- * it is: F6 enters it, Escape leaves and closes it. Its place must be a polite live region.
+ * A toast in front of the page. It closes by itself, unless the pointer or the focus is on it. It takes no focus: F6
+ * enters it, Escape leaves and closes it. Its place must be a polite live region.
  */
 export function PassingToast({ onLeave, ...shown }: PassingToastProps) {
   const toast = useRef<HTMLDivElement>(null);

@@ -17,10 +17,10 @@ import {
   type IRowNode,
 } from 'ag-grid-community';
 import { valueOf } from '../../fields/values';
-import type { Cell } from '../../selection/range';
+import type { Cell, Choosing } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import { words } from '../../words';
-import type { Choosing, Grid, GridColumn, GridOwner } from '../grid';
+import type { Grid, GridColumn, GridOwner } from '../grid';
 import { AddHead } from './add';
 import { IssueCell, type CellParams } from './cell';
 import { choosingBy } from './choosing';
@@ -158,14 +158,14 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
   const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
   const fieldAt = (column: number) => columns[column]?.field.id ?? '';
   const cellOf = (element: Element): Cell | null => {
-    const row = Number(element.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
+    const row = rowOf(element);
     const column = columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
     return Number.isNaN(row) || column < 0 ? null : { row, column };
   };
   /** The focused cell, if an element of the library has the focus. For the label of a group it is the first one. */
   const focusedAt = (element: Element): Cell | null => {
-    const row = Number(element.closest('.ag-cell[col-id="#gutter"]')?.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
-    return isGroup(row) ? { row, column: 0 } : cellOf(element);
+    const row = rowOf(element);
+    return isGroup(row) && element.closest(`.ag-cell[col-id="${GUTTER}"]`) ? { row, column: 0 } : cellOf(element);
   };
   const pressedAt = (element: Element): Pressed | null => {
     const sticky = element.closest<HTMLElement>('.sticky-head');

@@ -6,7 +6,7 @@ import { valueOf } from '../../fields/values';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
 import { paintCell } from './classes';
-import { fitLater, unfit } from './clipped';
+import { fitLater, forget } from './clipped';
 import { GUTTER_WIDTH } from './special';
 
 export interface CellParams {
@@ -36,7 +36,7 @@ export class IssueCell implements ICellRendererComp {
     const index = node.rowIndex ?? -1;
     const slot = owner.at(index);
     paintCell(eGridCell, owner, index, field.id);
-    unfit(this.element);
+    forget(this.element);
     if (slot.kind === 'group') {
       owner.drawFigures(index, field.id, this.element, GUTTER_WIDTH);
       return;

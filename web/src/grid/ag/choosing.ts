@@ -1,7 +1,6 @@
 /** What Shift and Ctrl mean for a selection. */
-import type { Choosing } from '../grid';
-
-const IS_MAC = navigator.userAgent.includes('Mac');
+import type { Choosing } from '../../selection/range';
+import { IS_MAC } from '../../shortcuts';
 
 type Keys = Pick<MouseEvent, 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 

@@ -30,15 +30,18 @@ function surelyFits({ children, textContent }: HTMLElement, columnWidth: number)
   return !children.length && textContent.length * WIDEST_DIGIT + PADDING <= columnWidth && PLAIN_NUMBER.test(textContent);
 }
 
-/** Show the whole content of a cell again, for a new value or to measure it. */
+/** A cell gets another content and look. This is called for each cell that is drawn, and so does as little as it can. */
+export function forget(cell: HTMLElement): void {
+  if (!replaced.delete(cell)) return;
+  cell.removeAttribute('aria-label');
+  cell.removeAttribute('role');
+}
+
+/** Show the whole content of a cell again, to measure it. */
 export function unfit(cell: HTMLElement): void {
   const content = replaced.get(cell);
-  if (content) {
-    cell.replaceChildren(...content);
-    cell.removeAttribute('aria-label');
-    cell.removeAttribute('role');
-    replaced.delete(cell);
-  }
+  forget(cell);
+  if (content) cell.replaceChildren(...content);
   cell.querySelector('.cell-more')?.remove();
   cell.classList.remove('is-counted');
   for (const pill of cell.querySelectorAll<HTMLElement>('.pill[hidden]')) pill.hidden = false;

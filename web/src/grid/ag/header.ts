@@ -4,7 +4,8 @@
  */
 import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { words } from '../../words';
-import type { Choosing, GridColumn, GridOwner } from '../grid';
+import type { Choosing } from '../../selection/range';
+import type { GridColumn, GridOwner } from '../grid';
 import { icon } from '../../ui/icons';
 import { buttonOf } from './button';
 import { choosingBy } from './choosing';

@@ -35,7 +35,7 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
   const isWhole = scope === 'all' && model.filter === null;
   const close = () => (model.panels.drawer.value = null);
   const begin = async (change: BulkEdit) => {
-    if (await model.changeMany({ targets, ...change })) close();
+    if (await model.changes.begin({ targets, ...change })) close();
   };
   const isTooMany = targets.length > MAX_TARGETS;
   // Without targets, the forms begin no job.

@@ -5,12 +5,15 @@ import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
 import type { Icon as IconName } from '../../ui/icons';
+import { proposedBoard } from '../../view/board';
 import { fromFilter, shownIn } from '../../view/filters';
-import { CollapseContext, Collapsing } from '../../ui/collapse';
+import type { View } from '../../view/view';
+import { CollapseContext, Collapsing, useCollapsed } from '../../ui/collapse';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
 import { keysAsLabeled } from '../../shortcuts';
 import { words } from '../../words';
+import { BoardPanelPlace } from '../board-place';
 import { projectActions } from '../project-actions';
 import { FieldsPanel } from './fields-panel';
 import { FilterPanel } from './filter-panel';
@@ -39,15 +42,26 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
     return () => resizing.disconnect();
   }, [collapsing]);
   const view = model.view.value;
+  const isGrid = view.kind === 'grid';
   const hidden = model.fields.length - model.columns.value.length;
   const filters = shownIn(fromFilter(view.filter, model.fields));
   const colors = (view.color === null ? 0 : 1) + view.rules.length;
   return (
     <CollapseContext.Provider value={collapsing}>
       <div ref={bar} class={`toolbar${collapsing.on.value ? ' is-narrow' : ''}`} role="toolbar" aria-label={words.toolbar.label}>
-        <Popover label={words.toolbar.fields} icon="fields" count={hidden}>
-          {() => <FieldsPanel model={model} />}
-        </Popover>
+        <div class="kinds" role="group" aria-label={words.toolbar.kind}>
+          <Kind model={model} kind="grid" icon="fields" />
+          <Kind model={model} kind="board" icon="board" />
+        </div>
+        {isGrid ? (
+          <Popover key="fields" label={words.toolbar.fields} icon="fields" count={hidden}>
+            {() => <FieldsPanel model={model} />}
+          </Popover>
+        ) : (
+          <Popover key="board" label={words.toolbar.board} icon="settings">
+            {() => <BoardPanelPlace model={model} actions={actions} />}
+          </Popover>
+        )}
         <Popover
           label={words.toolbar.filter}
           icon="filter"
@@ -58,25 +72,50 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
         >
           {(close) => <FilterPanel model={model} close={close} />}
         </Popover>
-        <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
-          {() => <GroupPanel model={model} />}
-        </Popover>
+        {isGrid && (
+          <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
+            {() => <GroupPanel model={model} />}
+          </Popover>
+        )}
         <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
           {() => <SortPanel model={model} />}
         </Popover>
         <Popover label={words.toolbar.color} icon="color" count={colors}>
           {() => <ColorPanel model={model} />}
         </Popover>
-        <Popover label={words.toolbar.height} icon="height">
-          {() => <HeightPanel model={model} />}
-        </Popover>
+        {isGrid && (
+          <Popover label={words.toolbar.height} icon="height">
+            {() => <HeightPanel model={model} />}
+          </Popover>
+        )}
         <Search model={model} />
-        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + view.groups.length + view.sort.length + colors : 0} isMenu>
+        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + (isGrid ? view.groups.length : 0) + view.sort.length + colors : 0} isMenu>
           {(close) => <MorePanel model={model} actions={actions} collapsing={collapsing} close={close} />}
         </Popover>
         {children}
       </div>
     </CollapseContext.Provider>
+  );
+}
+
+interface KindProps {
+  readonly model: ProjectModel;
+  readonly kind: View['kind'];
+  readonly icon: IconName;
+}
+
+/** Shows the view as a grid or as a board. */
+function Kind({ model, kind, icon }: KindProps) {
+  const isShown = model.view.value.kind === kind;
+  const label = words.toolbar.showAs[kind];
+  const act = () => {
+    if (!isShown) model.change({ kind, board: model.view.peek().board ?? (kind === 'board' ? proposedBoard(model.fields) : null) });
+  };
+  const collapsed = useCollapsed({ label, icon, disabled: isShown, act });
+  return (
+    <button type="button" class="tool" hidden={collapsed !== null} aria-pressed={isShown} aria-label={label} title={label} onClick={act}>
+      <Icon name={icon} />
+    </button>
   );
 }
 

@@ -83,13 +83,13 @@ def export(request: CommandRequest) -> Response:
     """Begin to write rows into a file."""
     from gridview.commands import views
     from gridview.maintenance.export_request import ExportOrder, parse_export
-    from gridview.query import saved_views
+    from gridview.query import view_answers
 
     table, actor = request.container.table, request.actor
 
     def parsed(catalog: Catalog, body: Any, recent: Recent, reference: Reference) -> ExportOrder:
         def view(num: int) -> Mapping[str, Any]:
-            return saved_views.view_json(catalog, views.get_view(table, catalog, actor, num))
+            return view_answers.view_json(catalog, views.get_view(table, catalog, actor, num))
 
         return parse_export(catalog, body, recent, view, reference)
 

@@ -39,6 +39,7 @@ LATER = (
     "gridview.maintenance.bulk_request",
     "gridview.maintenance.export_request",
     "gridview.query.saved_views",
+    "gridview.query.view_answers",
 )
 """Modules that endpoints import when they are called: a function that starts without a snapshot does not wait
 for them.

@@ -68,14 +68,14 @@ def create_view(request: CommandRequest) -> Response:
 def update_view(request: CommandRequest) -> Response:
     """Change a view."""
     from gridview.commands import views
-    from gridview.query import saved_views
+    from gridview.query import saved_views, view_answers
 
     table, body, expected, num = request.container.table, request.body(), request.expected(), _view(request)
     reference = Reference.of(request.actor.user)
 
     def changed(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         change = saved_views.parse_patch(catalog, body, reference)
-        ready, to_json = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
+        ready, to_json = partial(saved_views.ready, catalog), partial(view_answers.view_json, catalog)
         context = WriteContext(table, catalog, request.actor, epoch=epoch)
         beside = _notices_beside(table, catalog)
         return views.update_view(context, num, change, expected, ready, to_json, beside=beside)
@@ -93,12 +93,12 @@ def update_view(request: CommandRequest) -> Response:
 def delete_view(request: CommandRequest) -> Response:
     """Delete a view."""
     from gridview.commands import views
-    from gridview.query import saved_views
+    from gridview.query import view_answers
 
     table, num, expected = request.container.table, _view(request), request.expected()
 
     def deleted(catalog: Catalog, epoch: EpochCheck) -> None:
-        to_json = partial(saved_views.view_json, catalog)
+        to_json = partial(view_answers.view_json, catalog)
         beside = _notices_beside(table, catalog)
         views.delete_view(table, catalog, request.actor, num, expected, to_json, beside=beside, epoch=epoch)
 

@@ -1,7 +1,7 @@
 """Creates, reads, changes and deletes saved views. Only its owner sees a private view: for everybody else it
 does not exist.
 
-`query.saved_views` checks and returns the look of a view; the caller passes it in.
+`query.saved_views` checks the look of a view, and `query.view_answers` returns it; the caller passes both in.
 
 The order of the views is in the items that count them: one for the views that everybody sees, and one for each
 user's own. A move writes only that item, so two moves cannot leave two views in one place. The view keeps its version,

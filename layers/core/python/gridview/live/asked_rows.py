@@ -8,7 +8,7 @@ from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.live.change_requests import rows_of
 from gridview.live.followed_rows import FollowedRows
-from gridview.query import saved_views
+from gridview.query import view_answers
 from gridview.query.references import Reference
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
@@ -22,7 +22,7 @@ def rows_of_view(
     definitions have changed since.
     """
     stored = views.get_view(table, catalog, actor, view)
-    return rows_of(catalog, saved_views.view_json(catalog, stored)["query"], reference)
+    return rows_of(catalog, view_answers.view_json(catalog, stored)["query"], reference)
 
 
 def asked_rows(

@@ -1,133 +1,28 @@
-"""Saved views: read from a request against the project's fields, and returned with the fields that still exist. Pure.
+"""Saved views: read from a request against the fields of the project, and completed for the table. Pure."""
 
-A view remains when fields that it names are deleted. The answer has its remaining parts, and lists the others in `gone`.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from typing import Annotated, Any, Literal
-
-from pydantic import Field as ModelField
+from typing import Any
 
 from gridview.encoding.json_codec import dumps
-from gridview.encoding.values import datetime_json, number_json
-from gridview.query.grid_request import MAX_COLUMNS, FieldId, SortKey, SortKeys, asked_key, order_keys
-from gridview.query.group_filter import exactly
-from gridview.query.group_request import MAX_FIELDS as MAX_GROUP_KEYS
-from gridview.query.group_request import NEVER_RANKED, GroupBy, GroupInput, dimension
-from gridview.query.number_functions import OF_NUMBERS, Function
+from gridview.encoding.values import number_json
+from gridview.query import boards
+from gridview.query.grid_request import asked_key
+from gridview.query.group_request import NEVER_RANKED, GroupBy, dimension
+from gridview.query.number_functions import OF_NUMBERS
 from gridview.query.predicates import NUMBER
 from gridview.query.references import Reference
 from gridview.query.relative_operands import unresolved
-from gridview.query.request_filters import FilterDocument, collecting, parse_resolved
-from gridview.query.rules import MAX_RULES, RuleFilter, parse_rules
-from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
-from gridview.query.view_filters import FilterReader, Missing, field_at, keys_of_filter
+from gridview.query.request_filters import collecting, parse_resolved
+from gridview.query.rules import parse_rules
+from gridview.query.view_answers import view_json
+from gridview.query.view_filters import field_at, keys_of_filter
+from gridview.query.view_request import ViewCreate, ViewGroupOrder, ViewPatch
 from gridview.schema.catalog import Catalog
-from gridview.schema.fields import Color, Field, FieldType
-from gridview.schema.generations import IndexNotReady
-from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange, Visibility
-from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded, QueryTooExpensive
-from gridview.support.validation import RequestModel, omissible, parse
-
-MAX_NAME_LENGTH = 256
-MAX_FILTER_BYTES = 1_000_000
-"""Limit of a filter in an answer.
-
-A view's filter may exceed it if options were given longer values since; it is then among the missing parts.
-"""
-
-
-class ViewQuery(RequestModel):
-    """The order and the filter of a view, as in a grid query."""
-
-    sort: SortKeys = ModelField(default_factory=list)
-    filter: FilterDocument = None
-
-
-class ViewColumn(RequestModel):
-    """A column of a view; `width` in pixels. Frozen columns stay when the others scroll."""
-
-    field: FieldId
-    width: int = ModelField(ge=16, le=2_000)
-    frozen: bool = False
-
-
-class ViewFooter(RequestModel):
-    """The value below a column, as in a summary."""
-
-    field: FieldId
-    function: Function
-
-
-class ViewGroupOrder(RequestModel):
-    """The order of a view's groups: by a function of a number field, or by the groups' counts without a field."""
-
-    field: FieldId | None = None
-    function: Function
-    direction: Literal["asc", "desc"] = "asc"
-
-
-class ViewRule(RequestModel):
-    """Rows that the filter matches have a color: one cell of them, or without `field` the whole row."""
-
-    filter: RuleFilter
-    color: Color
-    field: FieldId | None = None
-
-
-_Name = Annotated[str, ModelField(min_length=1, max_length=MAX_NAME_LENGTH)]
-_Columns = Annotated[list[ViewColumn], ModelField(max_length=MAX_COLUMNS)] | None
-_Groups = Annotated[list[GroupInput], ModelField(max_length=MAX_GROUP_KEYS)]
-_Footers = Annotated[list[ViewFooter], ModelField(max_length=MAX_FOOTERS)]
-_Rules = Annotated[
-    list[ViewRule],
-    ModelField(
-        max_length=MAX_RULES,
-        description="The first that matches a row or a cell gives it its color. The filters have 50 conditions together.",
-    ),
-]
-_PLACE = "The place among the views of the project that everyone sees, or among the caller's private ones; 0 is the first."
-_Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
-
-_COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
-_GROUP_ORDER = "The order of the groups; null for that of their fields."
-_COLOR = "The field with options that gives the rows their colors."
-
-
-class ViewCreate(RequestModel):
-    """POST /v1/projects/{project}/views."""
-
-    name: _Name
-    visibility: Visibility = "private"
-    query: ViewQuery = ModelField(default_factory=ViewQuery)
-    columns: _Columns = ModelField(default=None, description=_COLUMNS)
-    groups: _Groups = ModelField(default_factory=list)
-    group_order: ViewGroupOrder | None = ModelField(default=None, description=_GROUP_ORDER)
-    footers: _Footers = ModelField(default_factory=list)
-    color_by: FieldId | None = ModelField(default=None, description=_COLOR)
-    rules: _Rules = ModelField(default_factory=list)
-    row_height: _Height = 32
-
-
-class ViewPatch(RequestModel):
-    """PATCH /v1/projects/{project}/views/{view}. Omitted properties stay unchanged; each given one is replaced as a whole."""
-
-    name: _Name = omissible()
-    visibility: Visibility = omissible()
-    query: ViewQuery = omissible()
-    columns: _Columns = omissible(description=_COLUMNS)
-    groups: _Groups = omissible()
-    group_order: ViewGroupOrder | None = omissible(description=_GROUP_ORDER)
-    footers: _Footers = omissible()
-    color_by: FieldId | None = omissible(description=_COLOR)
-    rules: _Rules = omissible()
-    row_height: _Height = omissible()
-    place: int = omissible(ge=0, description=_PLACE)
-
-
-# From a request
+from gridview.schema.fields import Field, FieldType
+from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange
+from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded
+from gridview.support.validation import parse
 
 
 def parse_create(catalog: Catalog, body: Any, reference: Reference) -> ViewChange:
@@ -209,6 +104,8 @@ _STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
     "footers": lambda catalog, request: [[_key(catalog, one.field), one.function] for one in request.footers],
     "color_by": _stored_color,
     "row_height": lambda _, request: request.row_height,
+    "kind": lambda _, request: request.kind,
+    "board": lambda catalog, request: request.board and boards.stored(catalog, request.board),
 }
 """Makes the parts of a look from those of a request."""
 
@@ -237,6 +134,8 @@ def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -
         yield from _wrong_order(catalog, request.group_order)
     if request.color_by is not None and _field(catalog, request.color_by).type is not FieldType.ENUM:
         yield FieldError("color_by", "must be a field whose options have colors")
+    if request.board is not None:
+        yield from boards.errors(catalog, request.board)
 
 
 def _wrong_order(catalog: Catalog, order: ViewGroupOrder) -> Iterator[FieldError]:
@@ -265,7 +164,15 @@ def _key(catalog: Catalog, name: str) -> str:
 
 
 def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
-    """Return a view as it will be written, and its answer then. Raises LimitExceeded if it is larger than allowed."""
+    """Return a view as it will be written, and its answer then.
+
+    LimitExceeded if it is larger than allowed. InvalidRequest if it is a board without its parts.
+    """
+    if view.look["kind"] == "board" and view.look["board"] is None:
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.",
+            [FieldError("board", "is required for a board")],
+        )
     before = view.look.get("named", {})
     named = {}
     for key in _keys(view.look):
@@ -294,140 +201,5 @@ def _keys(look: Look) -> Iterator[str]:
         yield from keys_of_filter(only)
         if key is not None:
             yield key
-
-
-# To a client
-
-
-def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
-    """Return a view's answer, by the present fields. Raises UnknownOption if the catalog is older than the view."""
-    reader = _LookReader(catalog, view.look["named"])
-    query = reader.query(view.look)
-    return {
-        "id": view.id,
-        "name": view.name,
-        "visibility": view.visibility,
-        "query": query,
-        **reader.rest(view.look),
-        "missing": reader.missing,
-        "remedies": remedies(catalog, query["sort"]),
-        "version": view.version,
-        "created": datetime_json(view.created),
-        "updated": datetime_json(view.updated),
-        "created_by": view.created_by,
-        "updated_by": view.updated_by,
-    }
-
-
-def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the order and the filter of a look as the API returns them, and their missing parts."""
-    reader = _LookReader(catalog, look["named"])
-    return reader.query(look), reader.missing
-
-
-def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """The calls that make an order possible, if the grid would refuse it.
-
-    A filter's remedies depend on sizes; only the grid returns them.
-    """
-    try:
-        order_keys(catalog, [SortKey.model_construct(**key) for key in sort])
-    except IndexNotReady:
-        return []  # that is under way
-    except QueryTooExpensive as refusal:
-        offered: Any = refusal.members["remedies"]
-        return list(offered)
-    return []
-
-
-class _LookReader:
-    """Returns the parts of one look, and notes the missing ones."""
-
-    def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
-        self._missing = Missing(catalog, named)
-
-    @property
-    def missing(self) -> list[dict[str, Any]]:
-        """The parts that are missing."""
-        return self._missing.parts
-
-    def query(self, look: Look) -> dict[str, Any]:
-        """The order and the filter."""
-        sort = [
-            {
-                "field": field.id,
-                "direction": "desc" if descending else "asc",
-                "nulls": "first" if nulls_first else "last",
-            }
-            for field, descending, nulls_first in self._living("sort", look["sort"])
-        ]
-        return {"sort": sort, "filter": _whole_filter(self._missing, "filter", look["filter"])}
-
-    def rest(self, look: Look) -> dict[str, Any]:
-        """All other parts."""
-        columns, color = look["columns"], look["color_by"]
-        return {
-            "columns": columns
-            and [
-                {"field": field.id, "width": width, "frozen": frozen}
-                for field, width, frozen in self._living("columns", columns)
-            ],
-            "groups": [
-                {
-                    "field": field.id,
-                    "unit": unit,
-                    "timezone": zone,
-                    "bins": bins and [Decimal(bound) for bound in bins],
-                    "width": width and Decimal(width),
-                }
-                for field, unit, zone, bins, width in self._living("groups", look["groups"])
-            ],
-            "group_order": self._group_order(look["group_order"]),
-            "footers": [
-                {"field": field.id, "function": function}
-                for field, function in self._living("footers", look["footers"])
-            ],
-            "color_by": next(
-                (field.id for (field,) in self._living("color_by", [[color]] if color else [])), None
-            ),
-            "rules": self._rules(look["rules"]),
-            "row_height": look["row_height"],
-        }
-
-    def _rules(self, rules: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-        """The rules of which something is left. One whose filter lost a part would match other rows: it goes."""
-        left = []
-        for only, color, key in rules:
-            missing = self._missing.nothing()
-            found = _whole_filter(missing, "rules", only)
-            field = None if key is None else missing.field("rules", key)
-            if not missing.parts:
-                left.append({"filter": found, "color": color, "field": field and field.id})
-            for part in missing.parts:
-                self._missing.note(part)
-        return left
-
-    def _group_order(self, order: Sequence[Any] | None) -> dict[str, Any] | None:
-        if order is None:
-            return None
-        key, function, direction = order
-        field = None if key is None else self._missing.field("group_order", key)
-        if key is not None and field is None:
-            return None
-        return {"field": field and field.id, "function": function, "direction": direction}
-
-    def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """Those with existing fields, each with its field in the place of its key."""
-        found = [(self._missing.field(part, key), *others) for key, *others in named]
-        return [one for one in found if one[0] is not None]
-
-
-def _whole_filter(missing: Missing, part: str, stored: Sequence[Any] | None) -> Any:
-    """Return a filter of a look in the form of a request; None if there is none, or nothing of it is left."""
-    if stored is None:
-        return None
-    found = exactly(FilterReader(missing, part).read(stored))
-    if found is not None and len(dumps(found)) > MAX_FILTER_BYTES:
-        missing.note({"part": part})
-        return None
-    return found
+    if look["board"] is not None:
+        yield from boards.keys_of(look["board"])

@@ -44,8 +44,8 @@ LATER = (
     "gridview.maintenance.export_links",
     "gridview.query.counting",
     "gridview.query.group_request",
-    "gridview.query.saved_views",
     "gridview.query.summary_request",
+    "gridview.query.view_answers",
 )
 """Modules that endpoints import when they are called: a function that starts without a snapshot does not wait
 for them.

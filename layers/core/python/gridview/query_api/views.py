@@ -24,12 +24,12 @@ endpoints = Endpoints[QueryContainer]("Views", "query")
 def list_views(request: QueryRequest) -> Response:
     """Return a page of the views that the caller sees."""
     from gridview.commands import views
-    from gridview.query import saved_views
+    from gridview.query import view_answers
 
     own = request.container
 
     def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        cursors, to_json = own.cursor_source.cursors("views"), partial(saved_views.view_json, catalog)
+        cursors, to_json = own.cursor_source.cursors("views"), partial(view_answers.view_json, catalog)
         return epoch.beside(
             own.table,
             lambda: views.list_views(own.table, catalog, request.actor, request.parameters, cursors, to_json),
@@ -44,12 +44,12 @@ def list_views(request: QueryRequest) -> Response:
 def get_view(request: QueryRequest) -> Response:
     """One view."""
     from gridview.commands import views
-    from gridview.query import saved_views
+    from gridview.query import view_answers
 
     own, num = request.container, ids.view_number(request.path["view"])
 
     def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        to_json = partial(saved_views.view_json, catalog)
+        to_json = partial(view_answers.view_json, catalog)
         return epoch.beside(
             own.table, lambda: views.placed_view(own.table, catalog, request.actor, num, to_json)
         )

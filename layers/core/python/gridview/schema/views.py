@@ -1,8 +1,8 @@
 """Saved views as data: their content, who sees them, and how they are stored. Pure.
 
 A view names fields by their internal ids and options by theirs, as documents do. So it follows renamed
-fields, and a field with the id of a deleted one is another field. `query.saved_views` reads it from a request
-and returns it to a client.
+fields, and a field with the id of a deleted one is another field. `query.saved_views` reads it from a request,
+and `query.view_answers` returns it to a client.
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,9 @@ MAX_VIEW_BYTES = 64 * 1024
 Visibility = Literal["private", "shared", "default"]
 """For its owner; for everybody; for everybody, and opened first."""
 
+ViewKind = Literal["grid", "board"]
+"""Rows below each other; or cards in columns."""
+
 Look = Mapping[str, Any]
 """The look of a view, in stored form. Fields are internal ids.
 
@@ -34,6 +37,7 @@ Look = Mapping[str, Any]
 - `color_by`: field or None.
 - `rules`: [[filter, color, field or None]], their filters in the form of `filter`.
 - `row_height`.
+- `kind`, and `board` as `query.boards` stores it, or None.
 - `named`: the ids that the fields had in the API when the view was written.
 """
 
