@@ -18,6 +18,9 @@ ATTRIBUTES = (
     {"id": "start", "name": "Start", "type": "date"},
     {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y", "z"]},
     {"id": "cost", "name": "Cost", "type": "number", "indexed": False},
+    {"id": "double", "name": "Double", "type": "number", "formula": "{cost} * 2 + COUNT({tags})"},
+    {"id": "label", "name": "Label", "type": "text", "formula": 'IF({double} > 5, {name}, TEXT({start}))'},
+    {"id": "hour", "name": "Hour", "type": "datetime", "formula": "DATEADD({updated}, 1, \"hour\")"},
 )
 PATH = "/v1/projects/plain"
 OPEN = {"field": "state", "op": "eq", "value": "open"}
@@ -34,6 +37,8 @@ def stream(account: Cloud) -> Stream:
 def live(account: Cloud, project: str, api: Client) -> str:
     for attribute in ATTRIBUTES:
         api.made(f"{project}/attributes", attribute)
+    for _ in range(4):  # the indexes of the formulas
+        account.upkeep()
     return project
 
 
@@ -163,6 +168,9 @@ QUERIES: tuple[Query, ...] = (
     {"filter": {"or": [{"field": "start", "op": "is_empty"}, OPEN]}, "sort": [{"field": "created"}]},
     {"filter": {"field": "num", "op": "lte", "value": 5}, "sort": [{"field": "start", "direction": "desc"}]},
     {"filter": {"field": "updated", "op": "gt", "value": "2026-01-01T00:00:00Z"}},
+    {"filter": {"field": "double", "op": "gt", "value": 3}, "sort": [{"field": "label"}]},
+    {"filter": {"field": "label", "op": "is_empty"}, "sort": [{"field": "double", "direction": "desc"}]},
+    {"sort": [{"field": "hour", "direction": "desc"}]},
 )
 
 

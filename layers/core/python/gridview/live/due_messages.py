@@ -20,6 +20,7 @@ from gridview.live.outbox_store import OutboxStore
 from gridview.live.row_moves import Unjudged, Verdict, moves_of
 from gridview.live.webhook import Webhook
 from gridview.schema.catalog import Catalog
+from gridview.schema.computed_fields import may_change
 from gridview.schema.history import Change, event_json
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -153,9 +154,11 @@ def _messages(
 
 
 def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
-    """Return whether a change shows a receiver nothing: it touched no field that is sent, and moved no row
-    visibly.
+    """Return whether a change shows a receiver nothing: it touched no field that is sent and none that a formula among
+    these reads, and moved no row visibly.
     """
     if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
+        return False
+    if webhook.columns is not None and may_change(catalog, webhook.columns, change.fields):
         return False
     return move is None or (move.move == "update" and (move.key == move.before or not webhook.sends_keys))

@@ -43,8 +43,10 @@ class FollowedRows(NamedTuple):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Return the fields that decide which rows there are, and their places."""
-        return tuple(dict.fromkeys(judged(self.keys, self.only)))
+        """Return the fields that decide which rows there are, and their places. A computed one may be in it under several
+        versions of its formula, which are equal.
+        """
+        return judged(self.keys, self.only)
 
     @property
     def fingerprint(self) -> str:
@@ -54,6 +56,9 @@ class FollowedRows(NamedTuple):
             [key.arrangement for key in self.keys],
             None if self.only is None else self.only.canonical(),
         ]
+        computed = [[one.key, one.computation.since] for one in self.fields if one.computation is not None]
+        if computed:  # another formula makes other rows of the same filter
+            definition.append(computed)
         return hashlib.blake2b(dumps(definition), digest_size=6).hexdigest()
 
     def move(self, before: IssueImage | None, after: IssueImage | None) -> RowMove | None:

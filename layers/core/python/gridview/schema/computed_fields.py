@@ -1,12 +1,12 @@
 """Computed fields among the fields of a project: their values, what formulas can name, and what depends on them. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gridview.schema.catalog import Catalog, Definition
 from gridview.schema.computations import LATEST, FormulaVersions, ProjectFormulas
-from gridview.schema.fields import NUM, Field
+from gridview.schema.fields import NUM, WRITTEN_WITH_EACH_VERSION, Field
 from gridview.schema.generations import IndexState
 
 if TYPE_CHECKING:
@@ -68,6 +68,15 @@ def dependents_of(catalog: Catalog, key: str) -> list[Definition]:
     found.pop(key, None)
     over = (one for at in (key, *found) for one in catalog.composites_over(at))
     return [*found.values(), *{one.key: one for one in over}.values()]
+
+
+def may_change(catalog: Catalog, columns: Iterable[str], changed: Collection[str]) -> bool:
+    """Return whether a change of fields may change the value of a computed one among `columns`, directly or through other
+    formulas. All fields are internal ids.
+    """
+    own = {*changed, *WRITTEN_WITH_EACH_VERSION}
+    computed = (field for key in columns if (field := catalog.living(key)) is not None and field.computed)
+    return any(path[-1] in own for field in computed for path in field.paths)
 
 
 def needed_formulas(

@@ -101,6 +101,8 @@ class Option:
 _FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
 """The types of few values."""
 
+WRITTEN_WITH_EACH_VERSION = ("updated", "updated_by")
+"""The built-in fields that every version of an issue sets. No change lists them."""
 WRITERS = {"created_by": "Created by", "updated_by": "Updated by"}
 """The built-in fields whose values are the users who write, and their names."""
 
