@@ -198,6 +198,7 @@ ENTITIES = {
     "job": (keys.jobs("0807", "35e9"), JOB, ""),
     "job request": (keys.job_parts("0807", "35e9", JOB), keys.ASKED, ""),
     "issues of a job": (keys.job_parts("0807", "35e9", JOB), keys.frozen_numbers(2, 0), ""),
+    "formula of a job": (keys.job_parts("0807", "35e9", JOB), keys.frozen_formula(2, "a7"), ""),
     "issues refused by a job": (keys.job_parts("0807", "35e9", JOB), keys.refusals(7), ""),
     "socket": (live_keys.sockets("0807"), live_keys.socket("35e9", CONNECTION), ""),
     "subscription": (live_keys.sockets("0807"), live_keys.subscription("35e9", CONNECTION, "rows"), ""),

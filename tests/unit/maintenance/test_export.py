@@ -471,3 +471,74 @@ def test_a_column_that_is_deleted_meanwhile_stays_and_is_empty(world: World, tim
     attributes.delete_attribute(world.table, Catalogs(), ADMIN, PROJECT, "cost", None)
     finish(world, time, job)
     assert [row["Cost"] for row in rows(world)] == ["-1", "-2", "-3", "-4", *[""] * 5]
+
+
+# Formulas
+
+SUM = {"Sum": "{cost} + {bare}", "Twice": "{sum} * 2"}
+BY_FORMULA = {"columns": ["num", "twice"], "filter": {"field": "sum", "op": "lt", "value": -1}}
+
+
+def change_formula(world: World, formula: str) -> None:
+    attributes.update_attribute(
+        world.table, Catalogs(), ADMIN, PROJECT, "sum", {"formula": formula}, None, settling=0.0
+    )
+
+
+@pytest.fixture
+def computed(world: World) -> World:
+    """With formulas that have no index, so that another one is served at once."""
+    for name, formula in SUM.items():
+        body = {"id": name.lower(), "name": name, "type": "number", "formula": formula, "indexed": False}
+        attributes.create_attribute(world.table, Catalogs(), ADMIN, PROJECT, body)
+    return world
+
+
+def doubled(world: World) -> dict[str, str]:
+    return {row["num"]: row["Twice"] for row in rows(world)}
+
+
+IN_THE_END = {str(num): str(2 * (-num + num % 2)) for num in range(2, 10)}
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+@pytest.mark.parametrize("after", range(1, 5))
+def test_formulas_are_those_of_the_instant_despite_later_ones(
+    computed: World, time: Passing, after: int, form: str
+) -> None:
+    job = begin(computed, form=form, **BY_FORMULA)
+    turns(computed, time, after)
+    change_formula(computed, "{cost} * 100 + 50")
+    late = {"id": "late", "name": "Late", "type": "number", "formula": "1 + 1", "indexed": False}
+    attributes.create_attribute(computed.table, Catalogs(), ADMIN, PROJECT, late)
+    edit(computed, 9, cost=3)
+    computed.remember()
+    finish(computed, time, job)
+    if form == "csv":
+        assert doubled(computed) == IN_THE_END
+    else:
+        (body,) = computed.s3.files.values()
+        found = [json.loads(line) for line in body.decode().splitlines()]
+        assert {str(one["num"]): str(one["fields"]["twice"]) for one in found} == IN_THE_END
+
+
+def test_a_file_that_is_written_again_has_the_formulas_of_the_instant(computed: World, time: Passing) -> None:
+    job = begin(computed, **BY_FORMULA)
+    turns(computed, time, 3)
+    change_formula(computed, "{cost} * 100 + 50")
+    computed.s3.uploads.clear()
+    finish(computed, time, job)
+    assert doubled(computed) == IN_THE_END
+
+
+def test_all_columns_are_those_of_the_instant(computed: World, time: Passing) -> None:
+    job = begin(computed, form="ndjson", columns=None)
+    turns(computed, time, 2)
+    change_formula(computed, "{cost} * 100 + 50")
+    late = {"id": "late", "name": "Late", "type": "number", "formula": "1 + 1", "indexed": False}
+    attributes.create_attribute(computed.table, Catalogs(), ADMIN, PROJECT, late)
+    finish(computed, time, job)
+    (body,) = computed.s3.files.values()
+    shown_fields = [json.loads(line)["fields"] for line in body.decode().splitlines()]
+    assert [one["twice"] for one in shown_fields] == [2 * (-num + num % 2) for num in range(1, 10)]
+    assert not any("late" in one for one in shown_fields)

@@ -328,6 +328,7 @@ ASKED = "asked"
 _BATCH_DIGITS = 10
 _REFUSED = "refused."
 _NUMBERS = "numbers."
+_FORMULA = "formula."
 
 
 def jobs(tenant_id: str, project_id: str) -> str:
@@ -345,6 +346,13 @@ def frozen_numbers(revision: int, chunk: int) -> str:
     `numbers.0000000002.0000000000`.
     """
     return f"{_NUMBERS}{revision:0{_BATCH_DIGITS}}.{chunk:0{_BATCH_DIGITS}}"
+
+
+def frozen_formula(revision: int, field: str) -> str:
+    """Sort key of the formula of a field (its internal id) that a user job has frozen at a revision of it:
+    `formula.0000000002.a7`.
+    """
+    return f"{_FORMULA}{revision:0{_BATCH_DIGITS}}.{field}"
 
 
 def refusals(batch: int | None = None) -> str:

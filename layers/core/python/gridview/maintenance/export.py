@@ -1,8 +1,8 @@
 """Writes the rows of a grid into a file, as a user job: all as of one instant, each row once, even after a
 crash.
 
-- *freeze*: the numbers of the rows, in order, from an index that includes the caller's recent writes; then
-  the instant.
+- *freeze*: the numbers of the rows, in order, from an index that includes the caller's recent writes, and the
+  formulas of the columns and the filter; then the instant.
 - *read*: documents, strongly consistent. Changes since the instant are taken back by the history (`as_of`).
 - *write*: lines are gathered in memory. Enough lines for a part of the upload go to S3; at the end of a turn
   the rest does too.
@@ -19,11 +19,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gridview.commands.jobs import refusals_item
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.leases import RETRY
 from gridview.dynamodb.table import BATCH_GET, Table
 from gridview.encoding import keys
 from gridview.maintenance.as_of import Unrecorded, documents_at
 from gridview.maintenance.export_files import MEDIA, ExportFiles, UploadGone, file_key
+from gridview.maintenance.export_formulas import FrozenFormulas
 from gridview.maintenance.export_place import ExportPlace, chunks_of, numbers_in
 from gridview.maintenance.export_request import ExportOrder
 from gridview.maintenance.export_rows import Lines
@@ -110,6 +112,7 @@ class _ExportTurn:
         self._lines = bytearray()
         self._refused: list[tuple[int, RequestError]] = []
         self._chunk: tuple[int, Numbers] | None = None
+        self._formulas: FrozenFormulas | None = None
 
     def work(self, left: Callable[[], float]) -> float:
         if self._held.job.state.final:
@@ -152,7 +155,7 @@ class _ExportTurn:
         """Find the rows, and store them under keys of this attempt. The instant is after every write of the
         caller's tokens.
         """
-        numbers = self._catalogs.using(self._table, *self._project, self._numbers, numbered=True)
+        numbers, formulas = self._catalogs.using(self._table, *self._project, self._numbers, numbered=True)
         job = self._job
         chunks = list(chunks_of(numbers, CHUNK))
         for place, chunk in enumerate(chunks):
@@ -164,15 +167,23 @@ class _ExportTurn:
                     keys.TTL_ATTRIBUTE: job.expires,
                 }
             )
+        for key, item in formulas.to_items():
+            place = {keys.PK: self._parts, keys.SK: keys.frozen_formula(job.revision, key)}
+            self._table.put({**place, **item, keys.TTL_ATTRIBUTE: job.expires})
+        self._formulas = formulas
         self._place = ExportPlace(
-            frozen=job.revision, chunks=len(chunks), rows=len(numbers), instant=clock.now()
+            frozen=job.revision,
+            chunks=len(chunks),
+            rows=len(numbers),
+            instant=clock.now(),
+            formulas=formulas.keys,
         )
         self._job = replace(job, state=JobState.RUNNING, total=len(numbers))
         self._save()
 
-    def _numbers(self, catalog: Catalog, epoch: EpochCheck) -> Numbers:
+    def _numbers(self, catalog: Catalog, epoch: EpochCheck) -> tuple[Numbers, FrozenFormulas]:
         order = self._order
-        return frozen_rows(
+        numbers = frozen_rows(
             self._table.metered(),
             catalog,
             order.filter_in(catalog),
@@ -180,6 +191,21 @@ class _ExportTurn:
             epoch,
             order.recent_writes(),
         )
+        return numbers, FrozenFormulas.of(catalog, order.fields_in(catalog))
+
+    def _frozen_formulas(self) -> FrozenFormulas:
+        """Return the formulas of this attempt: a read unit for each 4 KB of one, once a turn."""
+        if self._formulas is None:
+            place = self._place
+            found: dict[str, Item] = {}
+            for key in place.formulas:
+                name = keys.frozen_formula(place.frozen, key)
+                item = self._table.get(self._parts, name, consistent=True)
+                if item is None:
+                    raise NotFound("Job not found.")
+                found[key] = item
+            self._formulas = FrozenFormulas.from_items(found)
+        return self._formulas
 
     def _chunk_of(self, place: ExportPlace) -> Numbers:
         """Return the present chunk: a read unit for each 4 KB, once a turn."""
@@ -233,16 +259,20 @@ class _ExportTurn:
 
     def _written(self, documents: Sequence[Document]) -> int:
         """Write the lines of the documents that match; return their number."""
-        catalog = self._catalogs.current(self._table, *self._project)
+        catalog = self._definitions(self._catalogs.current)
         try:
             lines = self._lines_of(catalog, documents)
         except UnknownOption:  # an issue is younger than the definitions
-            lines = self._lines_of(self._catalogs.reload(self._table, *self._project), documents)
+            lines = self._lines_of(self._definitions(self._catalogs.reload), documents)
         if not self._place.begun:
             self._lines += self._form(catalog).head()
         for line in lines:
             self._lines += line
         return len(lines)
+
+    def _definitions(self, read: Callable[[Table, str, str], Catalog]) -> Catalog:
+        """Return the present definitions, but for the formulas: those are frozen."""
+        return self._frozen_formulas().within(read(self._table, *self._project))
 
     def _lines_of(self, catalog: Catalog, documents: Sequence[Document]) -> list[bytes]:
         only: Filter | None = self._order.filter_in(catalog)
@@ -278,8 +308,7 @@ class _ExportTurn:
     def _finish(self) -> None:
         """Make the file. If a killed worker has made it already, keep it."""
         if not self._place.begun:
-            catalog = self._catalogs.current(self._table, *self._project)
-            self._lines += self._form(catalog).head()
+            self._lines += self._form(self._definitions(self._catalogs.current)).head()
             self._place = replace(self._place, begun=True)
         if not self._place.upload:
             self._files.put(self._key, MEDIA[self._order.format], bytes(self._lines))

@@ -23,6 +23,7 @@ class ExportPlace:
     - `stuck`: since when the next rows wait for the history.
     - `file`: the key of the whole file.
     - `restarts`: how often all lines were written again.
+    - `formulas`: the internal ids of the fields whose formulas were frozen with the rows.
     """
 
     frozen: int = 0
@@ -38,16 +39,21 @@ class ExportPlace:
     stuck: str = ""
     file: str = ""
     restarts: int = 0
+    formulas: tuple[str, ...] = ()
 
     def to_item(self) -> dict[str, Any]:
         """Encode as a part of the job's item."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**found, "parts": list(self.parts)}
+        found |= {"parts": list(self.parts), "formulas": list(self.formulas)}
+        return found if self.formulas else {name: one for name, one in found.items() if name != "formulas"}
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode."""
-        return cls(**{**item, "parts": tuple(item["parts"])}) if item else cls()
+        if not item:
+            return cls()
+        tuples = {name: tuple(item.get(name, ())) for name in ("parts", "formulas")}
+        return cls(**{**item, **tuples})
 
     @property
     def over(self) -> bool:
@@ -65,7 +71,8 @@ class ExportPlace:
 
     def from_the_beginning(self) -> "ExportPlace":
         """With the same rows, of which nothing is written yet."""
-        return ExportPlace(self.frozen, self.chunks, self.rows, self.instant, restarts=self.restarts + 1)
+        rows = self.frozen, self.chunks, self.rows, self.instant
+        return ExportPlace(*rows, restarts=self.restarts + 1, formulas=self.formulas)
 
 
 def chunks_of(numbers: FrozenRows, size: int) -> Iterable[bytes]:

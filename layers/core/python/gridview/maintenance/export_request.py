@@ -15,7 +15,7 @@ from gridview.query.request_filters import FilterDocument, parse_resolved
 from gridview.query.sort_order import Keys
 from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema.catalog import Catalog
-from gridview.schema.fields import NUM
+from gridview.schema.fields import NUM, Field
 from gridview.schema.ids import VIEW, view_number
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, parse
@@ -100,6 +100,12 @@ class ExportOrder:
     def filter_in(self, catalog: Catalog) -> Filter | None:
         """Return the filter under the present definitions. Conflict if a field of it has been deleted."""
         return None if self.filter is None else from_stored(catalog, self.filter)
+
+    def fields_in(self, catalog: Catalog) -> tuple[Field, ...]:
+        """Return the fields whose values it reads: those of its columns and of its filter. Conflict as of `filter_in`."""
+        named = catalog.attributes if self.columns is None else map(catalog.living, self.columns)
+        only = self.filter_in(catalog)
+        return (*(one for one in named if one is not None), *(only.fields() if only is not None else ()))
 
     def keys_in(self, catalog: Catalog) -> Keys:
         """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""

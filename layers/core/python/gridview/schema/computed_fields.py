@@ -24,9 +24,13 @@ def with_computations(fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 def _ready(field: Field, formulas: ProjectFormulas) -> Field:
+    return replace(field, computation=formulas.computation(field.key, served_epoch(field)))
+
+
+def served_epoch(field: Field) -> int:
+    """Return the epoch of the formulas that give a computed field the values that it is served with."""
     served = field.indexes.ready
-    epoch = LATEST if served is None else served.begun
-    return replace(field, computation=formulas.computation(field.key, epoch))
+    return LATEST if served is None else served.begun
 
 
 def scope_of(fields: Iterable[Field]) -> "FormulaScope":
