@@ -1,9 +1,9 @@
 """The plan of an import: the project, its attributes and the create operation of each row. Pure."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 import orjson
 
@@ -74,6 +74,13 @@ class Plan:
         builtin = {"name": self.name_column, "state": self.state_column}
         named = {key: column for key, column in builtin.items() if column is not None}
         return named | {attribute.id: attribute.column for attribute in self.attributes}
+
+    def without(self, computed: Collection[str]) -> Self:
+        """Return the plan without the attributes with these ids, whose values the project computes."""
+        skipped = [one for one in self.attributes if one.id in computed]
+        reasons = ((one.column, f"skipped, a formula computes {one.id!r}") for one in skipped)
+        kept = tuple(one for one in self.attributes if one not in skipped)
+        return replace(self, attributes=kept, left_out=(*self.left_out, *reasons))
 
     def operation(self, row: Row) -> bytes:
         """The create operation of one row, as JSON.

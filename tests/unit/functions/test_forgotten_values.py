@@ -157,3 +157,23 @@ def test_other_projects_and_answers_stay_as_they_are(api: Client, account: Cloud
     after = {key: item for key, item in account.table.items.items() if key[0].startswith("request-")}
     assert after.keys() == before.keys()
     assert sum(after[key] != before[key] for key in before) == 1
+
+
+def test_a_formula_that_is_removed_leaves_remembered_answers(
+    api: Client, account: Cloud, bridge: str
+) -> None:
+    for name, formula in (("share", "1 / ({3fe6} - 5)"), ("ratio", "2 / ({3fe6} - 5)")):
+        body = {"id": name, "name": name, "type": "number", "formula": formula}
+        api.made(f"{BRIDGE}/attributes", body)
+    both, one = {"share": "division-by-zero", "ratio": "division-by-zero"}, {"ratio": "division-by-zero"}
+    issue = {"name": "New", "fields": {"3fe6": 5}}
+    assert api.made(f"{BRIDGE}/issues", issue, headers=KEY)["unavailable"] == both
+    create = {"create": issue}
+    assert api.batch("35e9", create, key="b").body["results"][0]["issue"]["unavailable"] == both
+    for removed, left in (("share", one), ("ratio", None)):
+        assert api.delete(f"{BRIDGE}/attributes/{removed}").status == 204
+        assert api.delete(f"{BRIDGE}/deleted-attributes/{removed}").status == 204
+        account.upkeep()
+        assert api.post(f"{BRIDGE}/issues", issue, headers=KEY).body.get("unavailable") == left
+        assert api.batch("35e9", create, key="b").body["results"][0]["issue"].get("unavailable") == left
+    assert "unavailable" not in api.post(f"{BRIDGE}/issues", issue, headers=KEY).body

@@ -128,9 +128,44 @@ def test_a_check_has_the_values_under_the_formulas_of_the_project(api: Client, s
     ]
 
 
+def test_a_check_for_an_attribute_finds_what_its_change_would(
+    api: Client, sales: str, account: Cloud
+) -> None:
+    add(api, sales, "net", "number", "{total} * 0.8")
+    cycle = {"formula": "{net} + {cost}"}
+    checked = api.post(f"{sales}/formulas/check", {**cycle, "attribute": "total"})
+    changed = api.patch(f"{sales}/attributes/total", cycle)
+    assert checked.status == changed.status == 400
+    assert checked.errors == changed.errors
+    assert checked.body["position"] == changed.body["position"]
+    assert "Total → Net → Total" in checked.errors["formula"]
+    other = {"formula": '"a text"', "attribute": "total"}
+    assert api.post(f"{sales}/formulas/check", other).errors.keys() == {"formula"}, "its type is fixed"
+    fine = {"formula": "{cost} + {qty}", "attribute": "total", "nums": [1]}
+    answer = api.post(f"{sales}/formulas/check", fine).body
+    assert answer["values"] == [{"num": 1, "value": 7}]
+    assert api.get(f"{sales}/attributes/total").body["formula"] == "ROUND({Cost} * {Qty}, 2)", (
+        "nothing is saved"
+    )
+
+
+def test_a_check_for_an_attribute_counts_its_nodes_once(api: Client, sales: str) -> None:
+    """The formula that is checked takes the place of the present one: in a full project it may be as long."""
+    long = " + ".join(["{cost}"] * 100)
+    for at in range(5):
+        add(api, sales, f"long{at}", "number", long, indexed=False)
+    body = {"formula": long}
+    assert api.post(f"{sales}/formulas/check", body).errors.keys() == {"formula"}
+    assert api.post(f"{sales}/formulas/check", {**body, "attribute": "long0"}).status == 200
+
+
 @pytest.mark.parametrize(
     ("more", "wrong"),
     [
+        ({"attribute": "cost"}, "attribute"),
+        ({"attribute": "none"}, "attribute"),
+        ({"attribute": "state"}, "attribute"),
+        ({"attribute": 1}, "attribute"),
         ({"formula": "{cost} *"}, "formula"),
         ({"type": "text"}, "formula"),
         ({"type": "user"}, "type"),

@@ -19,8 +19,8 @@ ATTRIBUTES = (
     {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y", "z"]},
     {"id": "cost", "name": "Cost", "type": "number", "indexed": False},
     {"id": "double", "name": "Double", "type": "number", "formula": "{cost} * 2 + COUNT({tags})"},
-    {"id": "label", "name": "Label", "type": "text", "formula": 'IF({double} > 5, {name}, TEXT({start}))'},
-    {"id": "hour", "name": "Hour", "type": "datetime", "formula": "DATEADD({updated}, 1, \"hour\")"},
+    {"id": "label", "name": "Label", "type": "text", "formula": "IF({double} > 5, {name}, TEXT({start}))"},
+    {"id": "hour", "name": "Hour", "type": "datetime", "formula": 'DATEADD({updated}, 1, "hour")'},
 )
 PATH = "/v1/projects/plain"
 OPEN = {"field": "state", "op": "eq", "value": "open"}

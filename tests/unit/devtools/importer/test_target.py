@@ -64,3 +64,37 @@ def test_a_file_of_another_spelling_adds_no_options_and_gives_those_of_the_proje
         "fields": {"kind": "beam", "tags": ["wet", "dry"]},
     }
     assert prepared.columns == {"name": "Title", "state": "Status", "kind": "Kind", "tags": "Tags"}
+
+
+def test_columns_that_the_project_computes_are_skipped_with_the_reason() -> None:
+    project: dict[str, Any] = {
+        "created": "2026-11-23T21:00:00Z",
+        "states": [{"id": "1", "value": "open"}],
+        "attributes": [
+            {"id": "cost", "type": "number"},
+            {"id": "total", "type": "number", "formula": "{Cost} * 2", "uses": ["cost"]},
+            {"id": "label", "type": "text", "formula": "TEXT({Cost})", "uses": ["cost"]},
+        ],
+    }
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        return httpx.Response(200, json=project)
+
+    api = Api("http://api", lambda: "t", transport=httpx.MockTransport(answer), sleep=lambda _: None)
+    attributes = (
+        Attribute("Cost", "cost", FieldType.NUMBER),
+        Attribute("Total", "total", FieldType.NUMBER),
+        Attribute("Label", "label", FieldType.ENUM, ("12", "13")),
+    )
+    plan = Plan(1, "Title", None, (), attributes, (("Row", "has no value in any row"),))
+    _, prepared = prepare(api, "bridge", "Bridge", plan)
+    assert asked == ["GET"], "no attribute is made, and none gets options"
+    assert prepared.left_out == (
+        ("Row", "has no value in any row"),
+        ("Total", "skipped, a formula computes 'total'"),
+        ("Label", "skipped, a formula computes 'label'"),
+    )
+    row = Row(1, {"Title": "a", "Cost": "6", "Total": "12", "Label": "6"})
+    assert json.loads(prepared.operation(row))["create"] == {"name": "a", "fields": {"cost": "6"}}

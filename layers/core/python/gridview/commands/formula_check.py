@@ -15,6 +15,7 @@ from gridview.schema.documents import Document
 from gridview.schema.fields import Field, FieldType
 from gridview.schema.formats import value_json
 from gridview.schema.trash import living
+from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import parse
 
 _CHECKED = ""
@@ -27,8 +28,11 @@ def check_formula(table: Table, catalog: Catalog, body: Any) -> dict[str, Any]:
     A read unit for each 4 KB of their documents.
     """
     request = parse(FormulaCheck, body)
-    wanted = None if request.type is None else ValueType(request.type.value)
-    formula = defined(catalog, request.formula, wanted=wanted)
+    edited = None if request.attribute is None else _computed(catalog, request.attribute)
+    key, kind = (None, None) if edited is None else (edited.key, edited.type)
+    kind = request.type or kind
+    wanted = None if kind is None else ValueType(kind.value)
+    formula = defined(catalog, request.formula, key=key, wanted=wanted)
     scope = scope_of((*catalog.builtins, *catalog.attributes))
     field = Field(_CHECKED, _CHECKED, "", FieldType(formula.type.value))
     versions = {one.key: one.formulas for one in catalog.attributes if one.formulas}
@@ -45,6 +49,14 @@ def check_formula(table: Table, catalog: Catalog, body: Any) -> dict[str, Any]:
             if (document := living(found.get(num))) is not None
         ],
     }
+
+
+def _computed(catalog: Catalog, attribute: str) -> Field:
+    field = catalog.get(attribute)
+    if field is None or not field.computed:
+        errors = [FieldError("attribute", "is not a computed attribute of the project")]
+        raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
+    return field
 
 
 def _value(field: Field, computation: Computation, document: Document) -> dict[str, Any]:

@@ -171,7 +171,13 @@ class FormulaCheck(RequestModel):
 
     formula: _Formula
     type: FieldType | None = ModelField(
-        default=None, strict=False, description="The type that the formula must have; null: any."
+        default=None,
+        strict=False,
+        description="The type that the formula must have; null: that of the `attribute`, or any without one.",
+    )
+    attribute: Annotated[str, WithJsonSchema(ids.FIELD_ID_SCHEMA)] | None = ModelField(
+        default=None,
+        description="The computed attribute that would get the formula. Cycles and limits are checked as in its PATCH.",
     )
     nums: list[Annotated[int, ModelField(ge=1, le=ids.MAX_ISSUE_NUMBER)]] = ModelField(
         default_factory=list,

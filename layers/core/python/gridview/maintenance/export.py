@@ -168,8 +168,8 @@ class _ExportTurn:
                 }
             )
         for key, item in formulas.to_items():
-            place = {keys.PK: self._parts, keys.SK: keys.frozen_formula(job.revision, key)}
-            self._table.put({**place, **item, keys.TTL_ATTRIBUTE: job.expires})
+            own = {keys.PK: self._parts, keys.SK: keys.frozen_formula(job.revision, key)}
+            self._table.put({**own, **item, keys.TTL_ATTRIBUTE: job.expires})
         self._formulas = formulas
         self._place = ExportPlace(
             frozen=job.revision,

@@ -38,7 +38,9 @@ class FrozenFormulas:
         while near:
             formulas = {key: catalog.field_of(key) for key in near}
             found |= {key: FrozenFormula(served_epoch(one), one.formulas) for key, one in formulas.items()}
-            read = {key for one in formulas.values() for version in one.formulas for key in version.formula.uses}
+            read = {
+                key for one in formulas.values() for version in one.formulas for key in version.formula.uses
+            }
             near = {key for key in read - found.keys() if (known := catalog.known(key)) and known.computed}
         return cls(found)
 
@@ -67,7 +69,10 @@ class FrozenFormulas:
         """Return the definitions with these formulas in the place of the present ones, and without other formulas."""
         if self._pinned is None or self._pinned[0] is not catalog:
             fields = (self._frozen(one) for one in catalog.attributes)
-            self._pinned = catalog, replace(catalog, attributes=tuple(one for one in fields if one is not None))
+            self._pinned = (
+                catalog,
+                replace(catalog, attributes=tuple(one for one in fields if one is not None)),
+            )
         return self._pinned[1]
 
     def _frozen(self, field: Field) -> Field | None:

@@ -12,7 +12,8 @@ from gridview.encoding.json_codec import dumps
 from gridview.schema.remembered import GONE, Answer
 from gridview.support.errors import NotFound, problem
 
-_BY_FIELD = ("fields",)
+_UNAVAILABLE = "unavailable"
+_BY_FIELD = ("fields", _UNAVAILABLE)
 """Members whose own members are fields, by their ids."""
 _ISSUE_GONE = "The issue was permanently deleted."
 
@@ -42,7 +43,9 @@ def _is_of(result: Any, numbers: Collection[int]) -> bool:
 
 
 def without_fields(answer: Answer, fields: Collection[str]) -> Answer | None:
-    """Without the values of these fields, named by their ids in the API, and without an attribute of such an id."""
+    """Without the values of these fields, named by their ids in the API, or the reasons why they have none, and without an
+    attribute of such an id.
+    """
     body = _parsed(answer)
 
     def stripped(node: Any) -> Any:
@@ -52,7 +55,7 @@ def without_fields(answer: Answer, fields: Collection[str]) -> Answer | None:
             ]
         if not isinstance(node, dict):
             return node
-        return {
+        left = {
             name: stripped(
                 {key: value for key, value in inner.items() if key not in fields}
                 if name in _BY_FIELD and isinstance(inner, dict)
@@ -60,6 +63,7 @@ def without_fields(answer: Answer, fields: Collection[str]) -> Answer | None:
             )
             for name, inner in node.items()
         }
+        return {name: inner for name, inner in left.items() if name != _UNAVAILABLE or inner}
 
     if isinstance(body, dict) and "type" in body and body.get("id") in fields:
         return _gone("The attribute was permanently deleted.")
