@@ -13,6 +13,7 @@ AS_TEXT = " TEXT() makes a text of other values."
 TYPES = ". A formula is a text, a number, a date, a datetime, or true or false."
 BY_SWITCH = " Compare it with =, or choose a text for each with SWITCH()."
 OF_SETS = " Use HAS() or COUNT()."
+COMPARED = "a text, a number, a date, a datetime, true or false, an option or a user"
 SHOWN = "a text, a number, a date, a datetime or true or false"
 
 
@@ -98,8 +99,7 @@ def test_the_type_of_a_formula_follows_from_its_parts(source: str, kind: str) ->
         (
             '{labels} = "steel"',
             0,
-            "= takes a text, a number, a date, a datetime, true or false, an option or a user"
-            " here, but this is a set of options." + OF_SETS,
+            "= takes " + COMPARED + " here, but this is a set of options." + OF_SETS,
         ),
         ("IF({level}, 1, 2)", 3, "IF takes true or false here, but this is an option."),
         ('{level} = "high"', 10, "The field Level has no option high. Write one as the field lists it."),
