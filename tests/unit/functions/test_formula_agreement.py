@@ -32,10 +32,9 @@ SECOND: Formulas = {**FIRST, "total": ("number", "{cost} - {qty}")}
 
 
 def computed(values: Values, *, second: bool) -> dict[str, Any]:
-    """The values of the formulas, computed directly; without those that an issue does not have."""
+    """The values of the formulas, computed directly. Fields without a value are left out."""
     cost, qty, place = (values.get(name) for name in ("cost", "qty", "place"))
-    both = cost is not None and qty is not None
-    total = (cost - qty if second else cost * qty) if both else None
+    total = None if cost is None or qty is None else cost - qty if second else cost * qty
     share = None if total is None or qty in (None, 5) else Decimal(total) / (qty - 5)
     label = (place.upper() if place else None) if total is not None and total > 5 else "few"
     large = None if total is not None and qty == 5 else share is not None and share < -1

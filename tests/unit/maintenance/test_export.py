@@ -476,7 +476,10 @@ def test_a_column_that_is_deleted_meanwhile_stays_and_is_empty(world: World, tim
 # Formulas
 
 SUM = {"Sum": "{cost} + {bare}", "Twice": "{sum} * 2"}
-BY_FORMULA: dict[str, Any] = {"columns": ["num", "twice"], "filter": {"field": "sum", "op": "lt", "value": -1}}
+BY_FORMULA: dict[str, Any] = {
+    "columns": ["num", "twice"],
+    "filter": {"field": "sum", "op": "lt", "value": -1},
+}
 
 
 def change_formula(world: World, formula: str) -> None:

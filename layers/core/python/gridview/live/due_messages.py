@@ -154,8 +154,8 @@ def _messages(
 
 
 def _shows_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
-    """Return whether a change shows a receiver nothing: it touched no field that is sent and none that a formula among
-    these reads, and moved no row visibly.
+    """Return whether a change shows a receiver nothing. It then touched no field that is sent and no input of a formula
+    among these, and moved no row visibly.
     """
     if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
         return False

@@ -1,8 +1,8 @@
 """Writes the rows of a grid into a file, as a user job: all as of one instant, each row once, even after a
 crash.
 
-- *freeze*: the numbers of the rows, in order, from an index that includes the caller's recent writes, and the
-  formulas of the columns and the filter; then the instant.
+- *freeze*: the numbers of the rows, in order, from an index that includes the caller's recent writes. Also the
+  formulas of the columns and the filter, and then the instant.
 - *read*: documents, strongly consistent. Changes since the instant are taken back by the history (`as_of`).
 - *write*: lines are gathered in memory. Enough lines for a part of the upload go to S3; at the end of a turn
   the rest does too.

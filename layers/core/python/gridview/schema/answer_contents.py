@@ -43,8 +43,8 @@ def _is_of(result: Any, numbers: Collection[int]) -> bool:
 
 
 def without_fields(answer: Answer, fields: Collection[str]) -> Answer | None:
-    """Without the values of these fields, named by their ids in the API, or the reasons why they have none, and without an
-    attribute of such an id.
+    """Without the values of these fields, named by their ids in the API, and without an attribute of such an id. Without the
+    reasons why formulas among them have no value.
     """
     body = _parsed(answer)
 
