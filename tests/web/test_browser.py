@@ -28,6 +28,9 @@ TOUCH = "e2e/touch.e2e.ts"
 ISSUES = 400
 """The number of the tracker's issues, with all their columns. The engine takes a minute to hold all 2,501 of them."""
 
+SHARED_CORES = 1800
+"""Seconds after which the tests of the page count as hung. They take a quarter of that beside the other tests."""
+
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
@@ -48,6 +51,7 @@ def passes(stack: LocalStack, *arguments: str, workers: int = 1) -> None:
 
 
 @needs.chromium
+@pytest.mark.timeout(SHARED_CORES)
 def test_the_page_does_what_people_expect_of_it(stack: LocalStack) -> None:
     passes(stack, "--exclude", TRACKER, "--exclude", PASTE, "--exclude", TOUCH, workers=2)
 

@@ -73,8 +73,8 @@ export class ProjectPage {
 
   /** The summary below a column. */
   async footer(column: string): Promise<Locator> {
-    const last = Number(await this.grid.getAttribute('aria-rowcount'));
-    return this.cell(last - 2, column);
+    const place = await this.head(column).getAttribute('aria-colindex');
+    return this.grid.locator(`.footer [role="gridcell"][aria-colindex="${place}"]`);
   }
 
   /** The button of the toolbar with this name, which may be followed by a number of settings. */

@@ -95,7 +95,7 @@ describe('a finger', () => {
     await more(project, /^Group/);
     const panel = project.panel('Group');
     await panel.getByRole('button', { name: 'Add a field' }).tap();
-    await panel.getByLabel('Field').selectOption('Kind');
+    await panel.getByLabel('Field', { exact: true }).selectOption('Kind');
     await tapBeside(page);
     await panel.waitFor({ state: 'hidden' });
     const bolts = project.grid.getByRole('button', { name: /^Kind: bolt/ });

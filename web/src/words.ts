@@ -559,6 +559,8 @@ export const words = {
     edited: 'edited',
     edit: (author: string) => `Edit the comment by ${author}`,
     delete: (author: string) => `Delete the comment by ${author}`,
+    deleteOne: 'Delete this comment?',
+    deleteWhy: 'A deleted comment cannot be restored.',
     text: 'Comment text',
     save: 'Save',
     cancel: 'Cancel',

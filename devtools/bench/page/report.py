@@ -32,6 +32,16 @@ def _findings(found: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(rules) or "none"
 
 
+def _axe(place: str, others: str, figure: str) -> Mark:
+    return Mark(
+        f"axe on {place}",
+        others,
+        "none",
+        lambda found: _findings(found[figure]),
+        lambda found: not found[figure],
+    )
+
+
 MARKS: Final = (
     Mark(
         "first rows, cold / warm cache",
@@ -75,13 +85,7 @@ MARKS: Final = (
         lambda found: f"{found['heap'] / _MB:.0f} MB",
         lambda found: found["heap"] <= 60 * _MB,
     ),
-    Mark(
-        "axe on the grid page",
-        "1 critical, 2 serious rules",
-        "none",
-        lambda found: _findings(found["axe"]),
-        lambda found: not found["axe"],
-    ),
+    _axe("the grid page", "1 critical, 2 serious rules", "axe"),
     Mark(
         "first cards of a board, cold cache",
         "not measured",
@@ -103,13 +107,7 @@ MARKS: Final = (
         lambda found: f"{found['boardP99']:.0f} ms",
         lambda found: found["boardP99"] <= 50,
     ),
-    Mark(
-        "axe on a board",
-        "not measured",
-        "none",
-        lambda found: _findings(found["boardAxe"]),
-        lambda found: not found["boardAxe"],
-    ),
+    _axe("a board", "not measured", "boardAxe"),
     Mark(
         "a change made elsewhere, shown in an open page",
         "not within 6 s",

@@ -3,7 +3,9 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { Icon } from '../ui/icon';
-import { neighbour, useSorting } from '../ui/sorting';
+import { Moves, SIDEWAYS } from '../ui/moves';
+import { useSorting } from '../ui/sorting';
+import { movedBefore } from '../view/moved';
 import { canColumn, MAX_CARD_FIELDS, MAX_CARDS, type Board as Settings } from '../view/board';
 import { functionsOf, summaryFunction } from '../view/footers';
 import { words as pageWords } from '../words';
@@ -74,9 +76,6 @@ function Columns({ board }: { readonly board: Board }) {
   );
 }
 
-/** Columns are beside each other. */
-const SIDEWAYS = { up: pageWords.toolbar.moveUp, down: pageWords.toolbar.moveDown };
-
 function Limit({ board, column }: { readonly board: Board; readonly column: Column }) {
   const label = words.limit(board.nameOf(column));
   return (
@@ -98,38 +97,10 @@ function Limit({ board, column }: { readonly board: Board; readonly column: Colu
   );
 }
 
-interface MovesProps {
-  readonly labels: { readonly up: (name: string) => string; readonly down: (name: string) => string };
-  readonly name: string;
-  readonly keys: readonly string[];
-  readonly item: string;
-  readonly onMove: (key: string, before: string | null) => void;
-}
-
-function Moves({ labels, name, keys, item, onMove }: MovesProps) {
-  const buttons = [
-    { icon: 'up', label: labels.up(name), before: neighbour(keys, item, -1) },
-    { icon: 'down', label: labels.down(name), before: neighbour(keys, item, 1) },
-  ] as const;
-  return (
-    <>
-      {buttons.map(({ icon, label, before }) => (
-        <button key={icon} class="icon-button" type="button" disabled={before === undefined} aria-label={label} title={label} onClick={() => onMove(item, before ?? null)}>
-          <Icon name={icon} />
-        </button>
-      ))}
-    </>
-  );
-}
-
 function CardFields({ board, settings }: { readonly board: Board; readonly settings: Settings }) {
   const [wanted, setWanted] = useState('');
   const { card } = settings;
-  const move = (id: string, before: string | null) => {
-    const others = card.filter((one) => one !== id);
-    const at = before === null ? others.length : others.indexOf(before);
-    board.set({ card: [...others.slice(0, at), id, ...others.slice(at)] });
-  };
+  const move = (id: string, before: string | null) => board.set({ card: movedBefore(card, id, (one) => one === before) });
   const sorted = useSorting<HTMLUListElement>(move);
   const { fields } = board.model;
   const chosen = card.flatMap((id) => fields.find((field) => field.id === id) ?? []);

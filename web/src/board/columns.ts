@@ -4,6 +4,7 @@ import type { Filter } from '../api/types';
 import { keyOfGroup, type CountedGroup } from '../rows/groups';
 import type { GroupFigure } from '../rows/layout';
 import { MAX_BOARD_COLUMNS, type Board, type BoardColumn, type BoardValue } from '../view/board';
+import { movedBefore } from '../view/moved';
 
 /** A column with its cards as the API counts them. */
 export interface Column extends BoardColumn {
@@ -63,10 +64,7 @@ export function withColumn(columns: readonly BoardColumn[], value: BoardValue, c
 /** The settings of columns after one has moved before another, or to the end (null). */
 export function movedColumn(columns: readonly Column[], key: string, before: string | null): readonly BoardColumn[] {
   const column = columns.find((one) => one.key === key);
-  const others = columns.filter((one) => one !== column);
-  const found = others.findIndex((one) => one.key === before);
-  const at = found < 0 ? others.length : found;
-  return settingsOf(column ? [...others.slice(0, at), column, ...others.slice(at)] : others);
+  return settingsOf(column ? movedBefore(columns, column, (one) => one.key === before) : columns);
 }
 
 function settingsOf(columns: readonly BoardColumn[]): readonly BoardColumn[] {

@@ -10,6 +10,7 @@ import { begun, completed, fitting, mentionedIn, pieces, type Mentionable } from
 import type { ProjectModel } from '../project/model';
 import type { People } from '../project/people';
 import { Icon } from '../ui/icon';
+import { Question } from '../ui/question';
 import { Refusal } from '../ui/refusal';
 import { mayDiscard } from '../ui/unsaved';
 import { words } from '../words';
@@ -67,6 +68,7 @@ function Comment({ model, comments, comment }: CommentProps) {
   const { people, user } = model;
   const place = `${comments.num} ${comment.id}`;
   const [editing, setEditing] = useState(model.panels.comments.has(place));
+  const [deleting, setDeleting] = useState(false);
   const author = people.nameOf(comment.created_by);
   const own = comment.created_by === user.user && permits(user.role, 'editor');
   const mentioned = people.of(comment.mentions);
@@ -111,7 +113,7 @@ function Comment({ model, comments, comment }: CommentProps) {
               type="button"
               aria-label={words.comments.delete(author)}
               disabled={comments.busy.value}
-              onClick={() => void comments.remove(comment)}
+              onClick={() => setDeleting(true)}
             >
               <Icon name="trash" />
             </button>
@@ -122,6 +124,18 @@ function Comment({ model, comments, comment }: CommentProps) {
         {parts.map(({ text, user: mentioned }, place) => (mentioned ? <mark key={place}>{text}</mark> : text))}
       </p>
       {unnamed.length > 0 && <p class="soft">{words.comments.mentions(unnamed.map(({ name }) => name))}</p>}
+      {deleting && (
+        <Question
+          title={words.comments.deleteOne}
+          detail={words.comments.deleteWhy}
+          confirm={words.actions.delete}
+          danger
+          onAnswer={(yes) => {
+            setDeleting(false);
+            if (yes) void comments.remove(comment);
+          }}
+        />
+      )}
     </article>
   );
 }
