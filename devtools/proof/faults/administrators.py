@@ -5,6 +5,7 @@ follows.
 from collections.abc import Callable
 from typing import Any
 
+from devtools.proof.faults import formula_changes
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.world import SETTLING, Run, World
 from gridview.commands import attributes
@@ -29,8 +30,11 @@ Change = Callable[[World, Table], None]
 _Request = Callable[[Functions], Any]
 
 
-def define(world: World, catalogs: Catalogs) -> Run | None:
-    """A request that changes a definition: whatever may be asked of an attribute, or of the states."""
+def define(world: World, catalogs: Catalogs, *, formulas: bool = False) -> Run | None:
+    """A request that changes a definition: whatever may be asked of an attribute, or of the states.
+
+    `formulas`: half of them define or change a formula.
+    """
     try:
         catalog = world.catalog()
     except NotFound:
@@ -43,6 +47,7 @@ def define(world: World, catalogs: Catalogs) -> Run | None:
         (_switch, 4),
         (_reorder, 3),
         (_rebuild, 1),
+        *([(_formulate, 14)] if formulas else []),
     ]
     makers, weights = zip(*kinds, strict=True)
     chosen = world.random.choices(makers, weights)[0](world, catalog)
@@ -65,6 +70,24 @@ def _add(world: World, _: Catalog) -> tuple[str, _Request]:
         body["options"] = ["a", "b", "c"]
 
     return f"create attribute {body['id']} {kind}", _asking(world, "POST", "/attributes", body)
+
+
+def _formulate(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
+    asked = formula_changes.drawn(world.random, catalog)
+    if asked is None:
+        return None
+    world.totals["changes of formulas"] += 1
+    return " ".join(map(str, asked)), _asking(world, *asked)
+
+
+def begin_with_formulas(world: World) -> None:
+    """Define the formulas that a project begins with, undisturbed."""
+    for name, formula in formula_changes.FIRST.items():
+        body = {"name": name, "id": name, "type": formula_changes.IDS[name], "formula": formula}
+        request = _asking(world, "POST", "/attributes", body)
+        world.finish(
+            world.command(f"define {name}", lambda table: request(world.functions(table, Catalogs())))
+        )
 
 
 def _drop(world: World, catalog: Catalog) -> tuple[str, _Request] | None:

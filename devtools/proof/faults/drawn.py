@@ -7,7 +7,13 @@ from random import Random
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.adversary import Verdict
-from devtools.proof.faults.followers import Follower, assert_histories
+from devtools.proof.faults.followers import (
+    COMPUTED_ROWS,
+    STORED_ROWS,
+    FollowedRows,
+    Follower,
+    assert_histories,
+)
 from devtools.proof.faults.isolation import homes_in
 from devtools.proof.faults.people import Reader, is_spoilt
 from devtools.proof.faults.project import neighbours
@@ -45,6 +51,8 @@ class Weather:
     readers: int = 1
     containers: int = 2
     definitions: bool = False
+    formulas: bool = False
+    """Whether the definitions that change are mostly formulas, and rows are followed by what these compute."""
     project_goes: bool = False
     neighbours: bool = False
     """Whether others work in projects of their own, of this tenant and of another."""
@@ -76,11 +84,15 @@ class Drawn:
             here.home: Questioner(here, self.reader_catalogs, self.aside) for here in self.worlds
         }
         self.followers = {
-            here.home: [Follower(here, self.reader_catalogs, rows=rows) for rows in (False, True)]
+            here.home: [Follower(here, self.reader_catalogs, rows) for rows in (None, self._followed)]
             for here in self.worlds
         }
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
+
+    @property
+    def _followed(self) -> FollowedRows:
+        return COMPUTED_ROWS if self.weather.formulas else STORED_ROWS
 
     def _states_ago(self, key: Key, count: int) -> int:
         some = count and not self._stalest
@@ -91,6 +103,12 @@ class Drawn:
     def play(self) -> None:
         """Make some issues, let so much happen, and judge the result when it becomes quiet."""
         world = self.world
+        if self.weather.formulas:
+            for here in self.worlds:
+                administrators.begin_with_formulas(here)
+            self.settle()
+            self.work_off()
+            self.grow_bad()
         for follower in chain.from_iterable(self.followers.values()):
             if (run := follower.look()) is not None:
                 world.finish(run)
@@ -147,7 +165,7 @@ class Drawn:
         if self.weather.poison:
             yield self.spoil, 3
         if self.weather.definitions:
-            yield self.define, 4
+            yield self.define, 10 if self.weather.formulas else 4
             yield self.upkeep, 6
             yield self.wait_long, 2
         if self.weather.project_goes:
@@ -317,7 +335,8 @@ class Drawn:
     def define(self) -> None:
         """An administrator begins to change a definition."""
         if sum(run.kind == "command" for run in self.world.runs) < self.weather.crowd:
-            administrators.define(self._somewhere(), self.random.choice(self.command_containers))
+            catalogs = self.random.choice(self.command_containers)
+            administrators.define(self._somewhere(), catalogs, formulas=self.weather.formulas)
 
     def delete_project(self) -> None:
         """An administrator begins to delete a project; or to restore or permanently delete it, if it is deleted."""
@@ -554,4 +573,12 @@ WEATHERS = {
     "definitions, rough": replace(_FAIR, definitions=True, readers=0, faults=0.35, actions=110, shards=1),
     "definitions and poison": replace(_FAIR, definitions=True, poison=True, readers=0, shards=1),
     "a project goes": replace(_FAIR, project_goes=True, edits=0.7, actions=70, readers=0, shards=1),
+}
+
+_FORMULAS = replace(_FAIR, definitions=True, formulas=True, readers=1, actions=110, shards=1)
+FORMULA_WEATHERS = {
+    "formulas": _FORMULAS,
+    "formulas, rough": replace(_FORMULAS, readers=0, faults=0.35),
+    "formulas and edits": replace(_FORMULAS, definitions=False, edits=1.5, issues=6),
+    "formulas and poison": replace(_FORMULAS, poison=True, readers=0),
 }

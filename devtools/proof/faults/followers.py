@@ -6,9 +6,9 @@ goes on with the cursor of the last answer that came. The history of each issue 
 to nothing, its changes make every document that the issue ever was, one after the other.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from devtools.proof.faults.truth import shown
@@ -24,9 +24,31 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import is_trashed
 
-_STATE = "open"
-_ROWS = {"filter": dumps({"field": "state", "op": "eq", "value": _STATE}).decode(), "sort": "start"}
-"""The rows that are followed have this state, sorted by their start."""
+
+class FollowedRows(NamedTuple):
+    """The rows whose `field` has a value, sorted by another field."""
+
+    field: str
+    value: Any
+    sort: str
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query parameters that ask for them."""
+        only = {"field": self.field, "op": "eq", "value": self.value}
+        return {"filter": dumps(only).decode(), "sort": self.sort}
+
+    def in_order(self, rows: Iterable[Mapping[str, Any]]) -> list[int]:
+        """The numbers of those among these rows, sorted."""
+        flat = [{**row, **row["fields"]} for row in rows]
+        keys = {one["num"]: one.get(self.sort) for one in flat if one.get(self.field) == self.value}
+        valued = sorted((value, num) for num, value in keys.items() if value is not None)
+        return [*(num for _, num in valued), *sorted(num for num, value in keys.items() if value is None)]
+
+
+STORED_ROWS = FollowedRows("state", "open", "start")
+COMPUTED_ROWS = FollowedRows("late", True, "total")
+"""Rows that formulas choose and sort."""
 
 _LOOKS = 400
 """Answers after which there is no end to be hoped for."""
@@ -35,15 +57,16 @@ _LOOKS = 400
 class Follower:
     """One client: the cursor with which it goes on, and the versions that it knows up to there."""
 
-    def __init__(self, world: World, catalogs: Catalogs, *, rows: bool = False) -> None:
-        """`rows`: only the changes of some rows are followed, with what each does to them."""
+    def __init__(self, world: World, catalogs: Catalogs, followed: FollowedRows | None = None) -> None:
+        """`followed`: only the changes of these rows are followed, with what each does to them."""
         self._world = world
         self._catalogs = catalogs
-        self._asked = _ROWS if rows else {}
+        self._followed = followed
+        self._asked = {} if followed is None else followed.query
         self._cursor: str | None = None
         self._received: dict[int, int] = {}
         """The last version of each issue that it received."""
-        self._rows: dict[int, str] | None = {} if rows else None
+        self._rows: dict[int, str] | None = None if followed is None else {}
         """The keys of the rows by number; None when they are not followed, or not known any more."""
         self._whole = not world.orders
         """Whether it has followed from the beginning, and nothing was untellable."""
@@ -150,15 +173,15 @@ class Follower:
                         f"{key}: the feed delivered version {version} last, and there is {world.orders[key]}"
                     )
             world.totals["issues followed to the end"] += len(known)
-        if self._rows is not None and not but_for:
-            self._assert_rows(self._rows)
+        if self._followed is not None and self._rows is not None and not but_for:
+            self._assert_rows(self._followed, self._rows)
 
-    def _assert_rows(self, rows: Mapping[int, str]) -> None:
+    def _assert_rows(self, followed: FollowedRows, rows: Mapping[int, str]) -> None:
         catalog = self._world.catalog()
-        documents = (shown(catalog, document, None) for document in self._world.documents.values())
-        starts = {one["num"]: one["fields"].get("start") for one in documents if one["state"] == _STATE}
         order = sorted(rows, key=rows.__getitem__)
-        expected = sorted(starts, key=lambda num: (starts[num] is None, starts[num] or "", num))
+        expected = followed.in_order(
+            shown(catalog, document, None) for document in self._world.documents.values()
+        )
         if order != expected:
             raise Difference(f"by the feed the rows are {order}, and they are {expected}")
         self._world.totals["rows followed to the end"] += len(rows)

@@ -59,6 +59,7 @@ FIRST = {
     ),
     "repairs": ("a repair meets others", "a fold meets a repair"),
     "questions": ("readers", "definitions", "stream", "blocks"),
+    "formulas": ("formulas", "formulas, rough", "formulas and edits", "formulas and poison"),
     "together": ("together: undo", "together: jobs", "together: webhooks", "together: all"),
 }
 """The families of scenarios that are played first."""

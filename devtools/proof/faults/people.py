@@ -53,7 +53,9 @@ def body(random: Random, catalog: Catalog, *, new: bool) -> dict[str, Any]:
     fields = {
         field.id: value(random, field)
         for field in catalog.attributes
-        if random.random() < _CHANGED and (field.live_options or not field.type.has_options)
+        if not field.computed
+        and random.random() < _CHANGED
+        and (field.live_options or not field.type.has_options)
     }
     if new:
         fields = {name: given for name, given in fields.items() if given is not None}
@@ -158,7 +160,7 @@ def spoil(world: World, key: str) -> None:
     chosen = [
         (field.key, "o99" if field.type is FieldType.ENUM else "1 May 2023")
         for field in catalog.attributes
-        if field.type in (FieldType.ENUM, FieldType.DATE) and field.indexed
+        if field.type in (FieldType.ENUM, FieldType.DATE) and field.indexed and not field.computed
     ]
     if not chosen:
         return
@@ -179,7 +181,7 @@ def enlarge(world: World, key: str) -> None:
     catalog = world.catalog()
     fields = {**document["fields"]}
     for field in catalog.attributes:
-        if field.type is FieldType.DATE:
+        if field.type is FieldType.DATE and not field.computed:
             fields[field.key] = f"{1000 + version}-01-01"  # never a value that it had before
     _put_past_the_api(world, document, fields)
 

@@ -2,11 +2,12 @@
 
 Seeds below `RANDOM` are points that are enumerated. A point is a write at which the consumer or a background job is
 killed. Or it is a call with an event before it (`races`, `journal_races`, `repair_races`). From `RANDOM` on
-everything is drawn from the seed. From `TOGETHER` on people also undo changes, have jobs done and have webhooks.
+everything is drawn from the seed. From `TOGETHER` on people also undo changes, have jobs done and have webhooks. From
+`FORMULAS` on projects have formulas, which change.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -22,7 +23,7 @@ from devtools.proof.faults import (
     repair_races,
     truth,
 )
-from devtools.proof.faults.drawn import WEATHERS, Drawn
+from devtools.proof.faults.drawn import FORMULA_WEATHERS, WEATHERS, Drawn, Weather
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
 from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine, folding, prepared
 from devtools.proof.faults.together import COMPANIES, Together
@@ -36,6 +37,12 @@ TOGETHER = 5_000_000
 """The first seed of a scenario in which users undo changes, start jobs and define webhooks."""
 
 TOGETHER_EVERY = 10
+"""One scenario in so many is one of these."""
+
+FORMULAS = 8_000_000
+"""The first seed of a scenario in which administrators define, change and delete formulas."""
+
+FORMULAS_EVERY = 10
 """One scenario in so many is one of these."""
 
 NEIGHBOURS_EVERY = 3
@@ -91,6 +98,8 @@ def _constants_of(seed: int) -> Constants:
 
 
 def _constants_of_kind(seed: int) -> Constants:
+    if seed >= FORMULAS:
+        return _constants_of_kind(RANDOM + seed - FORMULAS)
     if seed >= TOGETHER:
         return {**_TINY[seed % len(_TINY)], **_constants_of_kind(RANDOM + seed - TOGETHER)}
     if seed >= RANDOM:
@@ -127,15 +136,21 @@ class Family(NamedTuple):
     play: Callable[[World, int], None]
 
 
-def _drawn(name: str) -> Family:
-    def play(world: World, seed: int) -> None:
-        with_neighbours = seed // len(WEATHERS) % NEIGHBOURS_EVERY == NEIGHBOURS_EVERY - 1
-        Drawn(world, replace(WEATHERS[name], neighbours=with_neighbours), seed).play()
+def _drawn(weathers: Mapping[str, Weather]) -> tuple[Family, ...]:
+    """A family for each weather."""
 
-    return Family(name, play)
+    def family(name: str) -> Family:
+        def play(world: World, seed: int) -> None:
+            with_neighbours = seed // len(weathers) % NEIGHBOURS_EVERY == NEIGHBOURS_EVERY - 1
+            Drawn(world, replace(weathers[name], neighbours=with_neighbours), seed).play()
+
+        return Family(name, play)
+
+    return tuple(map(family, weathers))
 
 
-_FAMILIES = tuple(map(_drawn, WEATHERS))
+_FAMILIES = _drawn(WEATHERS)
+_WITH_FORMULAS = _drawn(FORMULA_WEATHERS)
 
 
 def _together(name: str) -> Family:
@@ -164,6 +179,8 @@ _TINY: tuple[Constants, ...] = tuple(
 
 def family_of(seed: int) -> Family:
     """The family that a seed belongs to."""
+    if seed >= FORMULAS:
+        return _WITH_FORMULAS[seed % len(_WITH_FORMULAS)]
     if seed >= TOGETHER:
         return _TOGETHER[seed % len(_TOGETHER)]
     if seed >= RANDOM:
@@ -182,13 +199,15 @@ def points() -> tuple[int, ...]:
 
 
 def seeds(count: int) -> Iterator[int]:
-    """The seeds of so many scenarios. Every tenth is one of people who work together.
+    """The seeds of so many scenarios. Every tenth is one of people who work together, every tenth one of formulas.
 
     Up to two thirds of the others are points, all of them or an even spread, and the rest is drawn.
     """
-    together = count // TOGETHER_EVERY
-    most = (count - together) * 2 // 3
+    together, formulas = count // TOGETHER_EVERY, count // FORMULAS_EVERY
+    drawn = count - together - formulas
+    most = drawn * 2 // 3
     some = points()[:: -(-len(points()) // most)] if most else ()
     yield from some
-    yield from range(RANDOM, RANDOM + count - together - len(some))
+    yield from range(RANDOM, RANDOM + drawn - len(some))
     yield from range(TOGETHER, TOGETHER + together)
+    yield from range(FORMULAS, FORMULAS + formulas)

@@ -225,6 +225,8 @@ def test_comparisons(source: str, expected: bool) -> None:
         ("DATEADD({start}, 1, 'months')", "2024-02-29"),
         ("DATEADD({start}, 13, 'MONTHS')", "2025-02-28"),
         ("DATEADD({start}, -2, 'month')", "2023-11-30"),
+        ("DATEADD(DATE(2100, 1, 31), 1, 'month')", "2100-02-28"),
+        ("DATEADD(DATE(2000, 1, 31), 1, 'month')", "2000-02-29"),
         ("DATEADD({start}, 1, 'quarter')", "2024-04-30"),
         ("DATEADD(DATE(2024, 2, 29), 1, 'year')", "2025-02-28"),
         ("DATEADD({start}, 1, 'day')", "2024-02-01"),

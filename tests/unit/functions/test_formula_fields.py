@@ -284,23 +284,43 @@ def test_jobs_do_not_write_a_computed_field(api: Client, sales: str, account: Cl
 
 def test_another_formula_is_served_when_its_index_is_built(api: Client, sales: str, account: Cloud) -> None:
     add(api, sales, "double", "number", "{total} * 2")
+    add(api, sales, "half", "number", "{double} / 4")
     index = {"sort": [{"field": "state"}, {"field": "double", "direction": "desc"}]}
     api.made(f"{sales}/indexes", index)
     settle(account)
     changed = api.patch(f"{sales}/attributes/total", {"formula": "0 - {cost} * {qty}"})
-    assert changed.body["build"]["state"] == "rebuilding"
-    assert api.get(f"{sales}/attributes/double").body["build"]["state"] == "rebuilding"
-    assert api.get(f"{sales}/indexes").body["items"][0]["build"]["state"] == "rebuilding"
+    readers = [api.get(f"{sales}/attributes/{reader}").body for reader in ("double", "half")]
+    composites = api.get(f"{sales}/indexes").body["items"]
+    builds = [one["build"] and one["build"]["state"] for one in (changed.body, *readers, *composites)]
+    assert builds == ["rebuilding"] * 4
     api.patch(f"{sales}/issues/1", {"fields": {"qty": 20}})
     account.derive()
     assert totals(api, sales) == [40, 30, None, 21], "as before, until the index is built"
-    assert numbers(api, sales, sort=[{"field": "double"}]) == [4, 2, 1, 3]
+    for reader in ("double", "half"):
+        assert numbers(api, sales, sort=[{"field": reader}]) == [4, 2, 1, 3]
     assert numbers(api, sales, **index) == [1, 2, 4, 3]
     settle(account)
     assert api.get(f"{sales}/attributes/total").body["build"] is None
     assert totals(api, sales) == [-40, -30, None, -21]
-    assert numbers(api, sales, sort=[{"field": "double"}]) == [1, 2, 4, 3]
+    for reader in ("double", "half"):
+        assert numbers(api, sales, sort=[{"field": reader}]) == [1, 2, 4, 3]
     assert numbers(api, sales, **index) == [4, 2, 1, 3]
+
+
+def test_a_composite_index_keeps_the_formula_it_was_built_under(
+    api: Client, sales: str, account: Cloud
+) -> None:
+    add(api, sales, "double", "number", "{total} * 2", indexed=False)
+    index = {"sort": [{"field": "state"}, {"field": "double"}]}
+    api.made(f"{sales}/indexes", index)
+    settle(account)
+    api.patch(f"{sales}/attributes/double", {"formula": "0 - {total}"})
+    api.patch(f"{sales}/issues/1", {"fields": {"qty": 20}})
+    account.derive()
+    account.fold()
+    assert numbers(api, sales, **index) == [4, 2, 1, 3], "in the former order, until the index is built"
+    settle(account)
+    assert numbers(api, sales, **index) == [1, 2, 4, 3]
 
 
 def test_the_same_formula_changes_nothing(api: Client, sales: str) -> None:
@@ -327,10 +347,13 @@ def test_a_field_in_use_cannot_be_deleted(api: Client, sales: str, account: Clou
     add(api, sales, "net", "number", "{total} * 0.8")
     for field, readers in (("cost", ["total"]), ("total", ["net"])):
         answer = api.delete(f"{sales}/attributes/{field}")
+        assert answer.status == 409
         assert answer.kind == (409, "field-in-use")
         assert answer.body["dependents"] == readers
     assert api.delete(f"{sales}/attributes/net").status == 204
     hidden = api.delete(f"{sales}/attributes/total")
+    assert hidden.status == 409
+    assert hidden.kind == (409, "field-in-use")
     assert hidden.body["dependents"] == ["net"], "a deleted formula can be restored"
     assert api.delete(f"{sales}/deleted-attributes/net").status == 204
     assert api.delete(f"{sales}/attributes/total").status == 204
