@@ -41,6 +41,7 @@ EFFECTS = {
     "list_projects": 200,
     "get_project": 200,
     "get_attribute": 200,
+    "check_formula": 200,
     "get_issue": 200,
     "grid": 200,
     "grid_get": 200,

@@ -111,6 +111,7 @@ PLACES: Final = (
     _place("job", rf"{keys.JOBS_PREFIX}{_T}\.{_P}", r"[0-9a-f]{20}", Trace.NAMED),
     _place("job request", _PARTS, keys.ASKED, Trace.NAMED),
     _place("issues of a job", _PARTS, r"numbers\..+", Trace.NONE),
+    _place("formula of a job", _PARTS, rf"formula\.\d{{10}}\.{_P}", Trace.NONE),
     _place("issues refused by a job", _PARTS, r"refused\..+", Trace.NAMED),
     _place("counted writes", rf"{keys.RATE_PREFIX}{_T}", r"\d+", Trace.NONE),
     _place("last presence", _SOCKETS, _P, Trace.NONE),

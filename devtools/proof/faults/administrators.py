@@ -3,6 +3,7 @@ follows.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from devtools.proof.faults import formula_changes
@@ -84,10 +85,12 @@ def begin_with_formulas(world: World) -> None:
     """Define the formulas that a project begins with, undisturbed."""
     for name, formula in formula_changes.FIRST.items():
         body = {"name": name, "id": name, "type": formula_changes.IDS[name], "formula": formula}
-        request = _asking(world, "POST", "/attributes", body)
-        world.finish(
-            world.command(f"define {name}", lambda table: request(world.functions(table, Catalogs())))
-        )
+        work = partial(_undisturbed, world, _asking(world, "POST", "/attributes", body))
+        world.finish(world.command(f"define {name}", work))
+
+
+def _undisturbed(world: World, request: _Request, table: Table) -> Any:
+    return request(world.functions(table, Catalogs()))
 
 
 def _drop(world: World, catalog: Catalog) -> tuple[str, _Request] | None:

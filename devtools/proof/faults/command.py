@@ -32,7 +32,7 @@ A scenario has a number, its seed. Blocks are so small that a few issues split a
 block has to match the journal up to the block's position. The blocks of a family have to chain without a gap. When
 all is quiet, all derived data has to match the documents.
 
-Two thirds of the scenarios are points, until every point is among them. A point kills the consumer or a job at one
+Up to three fifths of the scenarios are points, until every point is among them. A point kills the consumer or a job at one
 write. Or it lets something else happen before one call of a pass, a request, a consumer, a fold or a repair. The
 other scenarios are drawn at random.
 

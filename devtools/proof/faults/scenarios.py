@@ -201,11 +201,11 @@ def points() -> tuple[int, ...]:
 def seeds(count: int) -> Iterator[int]:
     """The seeds of so many scenarios. Every tenth is one of people who work together, every tenth one of formulas.
 
-    Up to two thirds of the others are points, all of them or an even spread, and the rest is drawn.
+    Up to three quarters of the others are points, all of them or an even spread, and the rest is drawn.
     """
     together, formulas = count // TOGETHER_EVERY, count // FORMULAS_EVERY
     drawn = count - together - formulas
-    most = drawn * 2 // 3
+    most = drawn * 3 // 4
     some = points()[:: -(-len(points()) // most)] if most else ()
     yield from some
     yield from range(RANDOM, RANDOM + drawn - len(some))

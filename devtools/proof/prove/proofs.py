@@ -365,10 +365,14 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "renamed and stored formulas",
-        "renaming fields and options changes no formula, and all characters of Unicode fold as filters fold them",
+        "renaming changes no formula, characters fold as filters fold them, and grids of formulas are as computed directly",
         partial(
             run_tests,
-            ["tests/unit/formulas/test_characters.py", "tests/unit/formulas/test_properties.py"],
+            [
+                "tests/unit/formulas/test_characters.py",
+                "tests/unit/formulas/test_properties.py",
+                "tests/unit/functions/test_formula_agreement.py",
+            ],
         ),
     ),
     Proof(

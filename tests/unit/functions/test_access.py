@@ -27,6 +27,7 @@ BODIES: dict[str, Any] = {
     "batch": {"operations": [{"create": {"name": "New"}}, {"delete": {"num": 1}}]},
     "grid": {},
     "groups": {"by": ["state"]},
+    "check_formula": {"formula": "1"},
     "summary": {"fields": [{"field": "state", "functions": ["count"]}]},
     "create_index": {"sort": [{"field": "state"}, {"field": "3812"}]},
     "update_matching": {"filter": None, "set": {"name": "New"}},

@@ -203,7 +203,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "order": {"by": 0, "direction": "desc"},
         },
     ],
-    "check_formula": [{"formula": "{amount} * 2", "type": "number", "nums": [1, 2]}],
+    "check_formula": [{"formula": "{amount} * 2", "type": "number", "attribute": "double", "nums": [1, 2]}],
     "summary": [
         {"fields": [{"field": "amount", "functions": ["sum", "min"]}], "filter": FILTER, "explain": True}
     ],
@@ -342,6 +342,8 @@ def world(shared_account: Cloud) -> Cloud:
     path = f"/v1/projects/{PROJECT}"
     for attribute in nasty.ATTRIBUTES:
         api.made(f"{path}/attributes", {**attribute, "indexed": True})
+    double = {"name": "Double", "type": "number", "formula": "{amount} + {amount}", "indexed": False}
+    api.made(f"{path}/attributes", double)
     api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
     api.made(f"{path}/views", {"name": "First", **LOOK})
     for place in range(4):

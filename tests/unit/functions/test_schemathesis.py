@@ -85,6 +85,7 @@ _SETTINGS = (
 )
 """The formats and values of a field depend on its type."""
 _FILTER = r"400 filter must be an object"
+_RULES = r"400 rules must be an array"
 _POSITION = r"400 position must be at most \d+"
 _STALE = r"412 The resource is at version \d+ now\. .*"
 _EVENTS = (
@@ -103,7 +104,11 @@ _GONE = (
 Also about any id of an answer that schemathesis takes for that of a change.
 """
 
+_BINS = (r"400 (by|groups)\.\d+\.(bins|width) can be used only with number fields",)
 _LOOK = (
+    *_BINS,
+    r"400 group_order\.field is (required for this function|not a number field)",
+    r"400 group_order\.function \w+ cannot order groups",
     r"400 (columns|footers)\.\d+\.field must not be named twice",
     r"400 groups\.\d+\.timezone must be the name of a time zone, such as Europe/London",
     r"400 groups\.\d+\.timezone can be used only with the unit of a datetime field",
@@ -141,7 +146,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "list_trash": (_CURSOR,),
     "purge_issue": (_STALE,),
     "create_view": _LOOK,
-    "update_view": (*_LOOK, _STALE),
+    "update_view": (*_LOOK, _STALE, r"400 place must be at most \d+"),
     "delete_view": (_STALE,),
     "create_project": _OPTIONS,
     "update_project": (*_OPTIONS, _STALE),
@@ -154,6 +159,7 @@ MEANT: dict[str, tuple[str, ...]] = {
         r"400 search only attributes of the type text can be searched for words",
         *_SETTINGS,
         _POSITION,
+        r"400 formula The formula is a number, but the type of the field is \w+\. Change one of them\.",
     ),
     "update_attribute": (
         *_OPTIONS,
@@ -162,6 +168,7 @@ MEANT: dict[str, tuple[str, ...]] = {
         *_SETTINGS,
         _POSITION,
         _STALE,
+        r"400 formula cannot be given to an attribute whose values are stored",
     ),
     "delete_attribute": (_STALE,),
     "purge_attribute": (_STALE,),
@@ -191,13 +198,21 @@ MEANT: dict[str, tuple[str, ...]] = {
     "update_issue": (_STALE,),
     "delete_issue": (_STALE,),
     "grid": (_CURSOR, r"400 offset cannot be combined with cursor"),
-    "grid_get": (_CURSOR, r"400 offset cannot be combined with cursor", _FILTER),
+    "grid_get": (_CURSOR, r"400 offset cannot be combined with cursor", _FILTER, _RULES),
     "row_number": (_FILTER,),
     "groups": (
         _CURSOR,
         r"400 by\.\d+\.timezone must be the name of a time zone, such as Europe/London",
         r"400 by\.\d+\.timezone can be used only with the unit of a datetime field",
         r"400 by\.\d+\.unit can be used only with date and datetime fields",
+        *_BINS,
+        r"400 order\.by is not the place of an aggregate",
+    ),
+    "check_formula": (
+        r"400 formula .*",
+        r"400 attribute is not a computed attribute of the project",
+        r"400 type only attributes of the types .* have formulas",
+        r"400 nums must not name an issue twice: \d+",
     ),
     "summary": (
         r"400 fields\.\d+\.functions\.\d+ can be used only with number fields",

@@ -231,7 +231,7 @@ def test_the_demo_is_the_same_on_every_machine(loaded: Table) -> None:
     content = dumps([to_json(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)])
     assert (
         hashlib.sha256(content).hexdigest()
-        == "0be3819334ce281a1fcd1a68f61c4774b22134c2f8d080e8c4a3937d5d4e3672"
+        == "d2a0b816430f8ef9d339983a4313b138e4d0c84de037020fcaa5426f2b7153bd"
     )
 
 
