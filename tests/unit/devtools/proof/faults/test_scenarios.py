@@ -19,7 +19,7 @@ from devtools.paths import PYTHONPATH
 from devtools.proof.faults import journal_races, points, races, repair_races, scenarios
 from devtools.proof.faults.command import replay
 from devtools.proof.faults.project import SMALL
-from devtools.proof.faults.scenarios import RANDOM, TOGETHER, Played, play
+from devtools.proof.faults.scenarios import FORMULAS, RANDOM, TOGETHER, Played, play
 from devtools.proof.faults.virtual import Constants
 from gridview.chains import blocks
 
@@ -30,6 +30,9 @@ DRAWN = range(RANDOM, RANDOM + 40)
 
 PEOPLE = range(TOGETHER + 36, TOGETHER + 48)
 """Scenarios with several users, of each family and with each size of batches."""
+
+COMPUTED = range(FORMULAS, FORMULAS + 16)
+"""Scenarios whose projects have formulas, four of each family."""
 
 
 @cache
@@ -170,7 +173,16 @@ def test_seeds_are_every_point_and_then_what_is_drawn() -> None:
     assert tuple(found[: len(enumerated)]) == enumerated
     drawn = [seed for seed in found if RANDOM <= seed < TOGETHER]
     assert drawn == list(range(RANDOM, RANDOM + len(drawn)))
-    assert found[len(enumerated) + len(drawn) :] == list(range(TOGETHER, TOGETHER + count // 10))
+    tenth = count // 10
+    others = [*range(TOGETHER, TOGETHER + tenth), *range(FORMULAS, FORMULAS + tenth)]
+    assert found[len(enumerated) + len(drawn) :] == others
+
+
+def test_formulas_are_defined_and_changed_while_people_write_without_a_difference() -> None:
+    assert_no_difference(COMPUTED)
+    totals = sum((one.totals for one in played(tuple(COMPUTED))), Counter())
+    for event in ("changes of formulas", "followed changes", "rows followed to the end", "questions in quiet"):
+        assert totals[event] > 0, event
 
 
 def test_a_few_seeds_are_points_of_every_kind_and_drawn_ones() -> None:
