@@ -182,6 +182,25 @@ export const words = {
     search: 'Search options',
     pick: (field: string) => `Choose ${field} from a calendar`,
   },
+  computed: {
+    mark: 'fx',
+    title: 'Formula',
+    is: (formula: string) => `Formula: ${formula}`,
+    /** `inputs`: the fields to edit instead. */
+    refused: (fields: readonly string[], inputs: readonly string[]) => {
+      const [subject, they] = fields.length === 1 ? ['A formula computes', 'it reads'] : ['Formulas compute', 'they read'];
+      const instead = inputs.length ? `Edit the fields that ${they} instead: ${inputs.join(', ')}.` : 'Nobody can edit it. An admin can change the formula.';
+      return `${subject} ${fields.join(', ')}. ${instead}`;
+    },
+    unavailable: {
+      'division-by-zero': 'No value: division by zero',
+      'out-of-range': 'No value: a number or a date is out of range',
+      'not-a-number': 'No value: a text or a root is not a number',
+      'not-a-date': 'No value: a text or a day is not a date',
+      'too-long': 'No value: the text is too long',
+    },
+    skipped: (columns: readonly string[]) => `Formulas compute ${columns.join(', ')}. The import skips ${columns.length === 1 ? 'this column' : 'these columns'}.`,
+  },
   parse: {
     required: (field: string) => `${field} needs a value.`,
     number: 'Not a number. Enter digits, such as 1200.5.',
@@ -1007,6 +1026,7 @@ export const words = {
       required: 'Every issue needs a value',
       indexed: 'Indexed',
       search: 'Searchable by words',
+      formula: 'Formula',
       options: 'Options',
       states: 'States',
       description: 'Description',
@@ -1034,6 +1054,7 @@ export const words = {
     dropOption: (option: string) => `Remove ${option}`,
     deleteField: 'Delete field',
     deleteFieldWhy: (field: string) => `This deletes ${field} and its values in all issues for everyone. You can restore the field for 7 days.`,
+    usedBy: (fields: readonly string[]) => `Used by: ${fields.join(', ')}.`,
     indexes: 'Composite indexes',
     indexesWhy: 'They make a sort by several fields cheap if many issues share the first value.',
     noKeys: 'Choose two or three fields for a new index.',

@@ -79,6 +79,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
   if (error !== null) return <Refusal error={error} title={words.import.unreadable} />;
   if (!inspected) return <p aria-busy="true">{words.import.looking(file.name)}</p>;
   const { columns, sample, rows } = inspected;
+  const computed = columns.flatMap(({ header, isComputed, target }) => (isComputed && target.kind === 'skip' ? [header] : []));
   const named = columns.some(({ target }) => target.kind === 'field' && target.field === 'name');
   const put = (at: number, target: Target) =>
     setInspected({ ...inspected, columns: columns.map((column, place) => (place === at ? { ...column, target } : column)) });
@@ -132,6 +133,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
           </tbody>
         </table>
       </div>
+      {computed.length > 0 && <p>{words.computed.skipped(computed)}</p>}
       {!named && <p role="alert">{words.import.noName}</p>}
       <div class="row-end">
         <button class="button primary" type="button" disabled={!named || rows === 0} onClick={() => onStart(columns, rows)}>
