@@ -30,7 +30,7 @@ export class Computing {
     this.inputs = inputsOf(fields);
     this.renewing = new Renewing(rows, {
       isNeeded: () => this.inputs.size > 0,
-      isOutdated: (row) => row.num !== DRAFT && !computed.isWriting(row.num) && this.isBehind(row),
+      isOutdated: (row) => row.num !== DRAFT && !computed.isWriting(row.num) && this.hasOutdated(row),
       read: (nums) => this.readAgain(nums),
     });
   }
@@ -47,7 +47,7 @@ export class Computing {
 
   /** Read the outdated rows among these at once. */
   async renew(rows: readonly Row[]): Promise<void> {
-    const outdated = rows.filter((row) => this.isBehind(row));
+    const outdated = rows.filter((row) => this.hasOutdated(row));
     if (!outdated.length) return;
     for (const [num, change] of await this.readAgain(outdated.map(({ num }) => num))) this.rows.replace(num, change);
   }
@@ -60,7 +60,7 @@ export class Computing {
     this.renewing.stop();
   }
 
-  private isBehind(row: Row): boolean {
+  private hasOutdated(row: Row): boolean {
     return this.computed.columns().some((id) => this.isOutdated(row, id));
   }
 

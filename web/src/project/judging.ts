@@ -1,4 +1,4 @@
-/** Keeps the colors of rows by rules up to date. Rows come judged, and those that have changed since are judged again. */
+/** Keeps the colors of rows by rules up to date. Rows come judged, and changed rows are judged again. */
 import type { Judged } from '../fields/values';
 import { isOutdated, withJudged, type Ruling } from '../view/rules';
 import { Renewing, type RenewedRows } from './renewing';

@@ -24,7 +24,7 @@ export interface WindowsProps {
 
 export function Windows({ api, model, onRedefined, onDeleted, onCreated }: WindowsProps) {
   const { panels } = model;
-  // Those that were in view when the window opened.
+  // The issues in view when the window opened.
   const sample = useMemo(() => sampleOf(model.rows.inView()), [model, panels.window.value]);
   switch (panels.window.value) {
     case 'import':

@@ -41,7 +41,7 @@ export type Offer =
   | { readonly kind: 'field'; readonly name: string; readonly type: FieldType; readonly insert: string }
   | { readonly kind: 'function'; readonly name: string; readonly function: FormulaFunction; readonly insert: string };
 
-/** The fields and functions whose names fit a beginning, the best first: those that begin with it, then those that contain it. */
+/** The fields and functions whose names fit a beginning, the best first: names that begin with it, then names with it inside. */
 export function offersFor(beginning: Beginning, fields: readonly Field[]): readonly Offer[] {
   const wanted = caseFolded(beginning.text);
   const ofFields = fields.map((field): Offer => ({ kind: 'field', name: field.name, type: field.type, insert: `{${escaped(labelOf(field, fields))}}` }));
