@@ -55,6 +55,14 @@ def test_the_table_of_functions_is_that_of_the_code() -> None:
     ]
 
 
+def test_the_page_completes_the_functions_of_the_code() -> None:
+    known = json.loads(text_of("web/src/screens/settings/formula/functions.json"))
+    assert known == [
+        {"name": one.name, "parameters": one.parameters, "summary": one.summary.replace("`", "")}
+        for one in FUNCTIONS.values()
+    ]
+
+
 @pytest.mark.parametrize("row", rows_of(1), ids=lambda row: row[0].partition("(")[0].strip("`"))
 def test_the_example_of_a_function_has_its_value(row: list[str]) -> None:
     signature, _, example, expected = (cell.strip("`") for cell in row)

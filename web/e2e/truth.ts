@@ -52,7 +52,7 @@ async function columnsOf(api: Api, project: string): Promise<readonly Column[]> 
 }
 
 /** The cells of a row in the columns in which the page shows it. */
-function cellsOf(row: Omit<GridRow, 'matches'>, columns: readonly Column[], as: ShownRow | undefined): ShownRow['cells'] {
+function cellsOf(row: Omit<GridRow, 'matches' | 'unavailable'>, columns: readonly Column[], as: ShownRow | undefined): ShownRow['cells'] {
   const { fields, ...builtIn } = row;
   const values: Readonly<Record<string, Value>> = { ...builtIn, ...fields };
   const drawn = columns.filter(({ name }) => name in (as?.cells ?? {}));

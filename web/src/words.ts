@@ -6,7 +6,8 @@ const amounts = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const money = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' });
 const plurals = new Intl.PluralRules();
 
-function counted(count: number, one: string, other: string): string {
+/** A number with its noun. */
+export function counted(count: number, one: string, other: string): string {
   return `${numbers.format(count)} ${plurals.select(count) === 'one' ? one : other}`;
 }
 
@@ -181,6 +182,24 @@ export const words = {
     choose: 'Choose',
     search: 'Search options',
     pick: (field: string) => `Choose ${field} from a calendar`,
+  },
+  computed: {
+    mark: 'fx',
+    title: 'Formula',
+    is: (formula: string) => `Formula: ${formula}`,
+    /** `inputs`: the fields to edit instead. */
+    refused: (fields: readonly string[], inputs: readonly string[]) => {
+      const [subject, they] = fields.length === 1 ? ['A formula computes', 'it reads'] : ['Formulas compute', 'they read'];
+      const instead = inputs.length ? `Edit the fields that ${they} instead: ${inputs.join(', ')}.` : 'Nobody can edit it. An admin can change the formula.';
+      return `${subject} ${fields.join(', ')}. ${instead}`;
+    },
+    unavailable: {
+      'division-by-zero': 'No value: division by zero',
+      'out-of-range': 'No value: a number or a date is out of range',
+      'not-a-number': 'No value: a text or a root is not a number',
+      'not-a-date': 'No value: a text or a day is not a date',
+      'too-long': 'No value: the text is too long',
+    },
   },
   parse: {
     required: (field: string) => `${field} needs a value.`,
@@ -789,35 +808,7 @@ export const words = {
     download: 'Download',
     gone: 'The file was removed. Files are kept for 7 days. Export again.',
   },
-  import: {
-    open: 'Import CSV',
-    title: (project: string) => `Import into ${project}`,
-    choose: 'Choose a CSV file, or drop one onto the page.',
-    drop: 'Drop the file to import it',
-    unreadable: 'Could not read the file',
-    looking: (file: string) => `Reading ${file} …`,
-    what: (file: string, rows: number, columns: number) =>
-      `${file} has ${counted(rows, 'row', 'rows')} and ${counted(columns, 'column', 'columns')}. Nothing is imported yet.`,
-    preview: 'First rows',
-    unnamed: (place: number) => `Column ${place}`,
-    target: (column: string) => `Field for ${column}`,
-    skip: 'Do not import',
-    newField: 'New field',
-    newOf: (type: string) => `New: ${type}`,
-    noName: 'Every issue needs a name. Choose Name for one column.',
-    start: (rows: number) => `Import ${counted(rows, 'row', 'rows')}`,
-    written: 'Rows sent',
-    state: (phase: 'fields' | 'rows' | 'index' | 'done' | 'cancelled' | 'failed', created: number, refused: number) =>
-      `${{ fields: 'Creating fields', rows: 'Writing', index: 'Written', done: 'Done', cancelled: 'Cancelled', failed: 'Failed' }[phase]}: ${counted(created, 'issue', 'issues')} created${refused ? `, ${counted(refused, 'row', 'rows')} refused` : ''}.`,
-    indexed: (indexed: number, created: number) =>
-      indexed >= created ? 'All of them are indexed.' : `Indexed ${numbers.format(indexed)} of ${numbers.format(created)} so far.`,
-    download: (rows: number) => `Download ${counted(rows, 'refused row', 'refused rows')}`,
-    refusedFile: (file: string) => `refused ${file}`,
-    reason: 'Why it was refused',
-    reasons: 'Why rows were refused',
-    because: (rows: number, reason: string) => `${counted(rows, 'row', 'rows')}: ${reason}`,
-    moreReasons: (reasons: number) => `${counted(reasons, 'more reason', 'more reasons')} in the file of refused rows.`,
-  },
+  import: { open: 'Import CSV' },
   issue: {
     title: (num: number, name: string) => `${numbers.format(num)} ${name}`,
     number: (num: number) => `No. ${numbers.format(num)}`,
@@ -875,65 +866,7 @@ export const words = {
     tooMany: 'Too many years to draw.',
     drawn: (bars: number) => `${counted(bars, 'bar', 'bars')} at the end of the menu. Choose one to filter by it.`,
   },
-  webhooks: {
-    title: 'Webhooks',
-    what: 'Each change in the project is sent to these URLs, signed with the secret of the webhook.',
-    failed: 'Could not load the webhooks',
-    refused: 'The request was refused',
-    none: 'No webhooks yet. Add the first one below.',
-    new: 'New webhook',
-    create: 'Add webhook',
-    url: 'URL',
-    view: 'Issues',
-    all: 'All issues',
-    eventTypes: 'Events',
-    events: {
-      create: 'New issues',
-      update: 'Changes',
-      delete: 'Deletions',
-      restore: 'Restored issues',
-      enter: 'Issues that enter the view',
-      leave: 'Issues that leave the view',
-      reset: 'Reset after skipped changes',
-    },
-    on: 'Enabled',
-    off: 'Disabled',
-    enable: 'Enable',
-    disable: 'Disable',
-    notice: (when: string, reason: string, enabled: boolean) => (enabled ? `${when}: ${reason}` : `Disabled automatically, ${when}: ${reason}`),
-    confirm: 'Keep the filter',
-    frozen: (view: string, when: string, by: string) => `View “${view}” as of ${when}, chosen by ${by}`,
-    freezes: 'The webhook uses the view as it is when you choose it. Later changes to the view have no effect.',
-    outdated: 'The view has changed. The webhook still uses the old version.',
-    choose: 'Use the view as it is now',
-    notFollowed: (view: string, obstacle: 'me' | 'now') => `${view} (uses ${obstacle === 'me' ? '“me”' : 'the time'})`,
-    notFollowedWhy: 'A webhook has no user and no present moment: it cannot use a view whose filter has “me” or the time. “Today” works.',
-    columns: 'Fields to send',
-    allFields: 'All fields, including new ones',
-    sent: (fields: readonly string[]) => (fields.length ? `Sends only these fields: ${fields.join(', ')}` : 'Sends no field values'),
-    rotating: (until: string) => `The previous secret also signs until ${until}.`,
-    secret: 'Secret',
-    secretOf: (url: string) => `Copy the secret of ${url} now. You won’t see it again.`,
-    copy: 'Copy secret',
-    copied: 'Secret copied.',
-    taken: 'I have copied it',
-    rotate: 'New secret',
-    rotateWhy: 'The webhook gets a new secret. For 24 hours, messages are signed with both.',
-    edit: 'URL, issues, fields and events',
-    delete: 'Delete webhook',
-    deleteWhy: (url: string) => `This stops all messages to ${url} and deletes their log.`,
-    deliveries: 'Messages of the last 7 days',
-    noDeliveries: 'No messages yet.',
-    of: (event: string, num: number, version: number) => `${event}: issue ${numbers.format(num)}, version ${numbers.format(version)}`,
-    statuses: { pending: 'Retrying', delivered: 'Delivered', failed: 'Failed' },
-    attempts: (attempts: number, last: string | null) => `${counted(attempts, 'attempt', 'attempts')}${last === null ? '' : `, last: ${last}`}`,
-    next: (when: string) => `next ${when}`,
-    replay: 'Send again',
-    replayOf: (what: string) => `Send again: ${what}`,
-    replayed: 'Sending again.',
-    look: 'Refresh',
-    more: 'Earlier messages',
-  },
+  webhooks: { title: 'Webhooks' },
   settings: {
     open: 'Project settings',
     title: (project: string) => `Settings of ${project}`,
@@ -1007,6 +940,7 @@ export const words = {
       required: 'Every issue needs a value',
       indexed: 'Indexed',
       search: 'Searchable by words',
+      formula: 'Formula',
       options: 'Options',
       states: 'States',
       description: 'Description',
@@ -1034,6 +968,7 @@ export const words = {
     dropOption: (option: string) => `Remove ${option}`,
     deleteField: 'Delete field',
     deleteFieldWhy: (field: string) => `This deletes ${field} and its values in all issues for everyone. You can restore the field for 7 days.`,
+    usedBy: (fields: readonly string[]) => `Used by: ${fields.join(', ')}.`,
     indexes: 'Composite indexes',
     indexesWhy: 'They make a sort by several fields cheap if many issues share the first value.',
     noKeys: 'Choose two or three fields for a new index.',

@@ -7,7 +7,7 @@ import { issueOf, inspect } from '../src/csv/plan';
 import { CsvReader, delimiterOf, rowsOf } from '../src/csv/read';
 import { cellText, csvLine } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
-import { fieldsOf, type Field } from '../src/fields/fields';
+import { fieldsOf, plainField } from '../src/fields/fields';
 
 /** The same cases as for the API. */
 const GOLDEN = JSON.parse(readFileSync(new URL('../../tests/unit/maintenance/golden/csv_lines.json', import.meta.url), 'utf-8')) as {
@@ -114,9 +114,7 @@ describe('types', () => {
 });
 
 describe('an import plan', () => {
-  const attribute = (id: string, name: string, type: FieldType): Field => ({
-    id, name, type, options: [], required: false, indexed: true, search: false, description: '', format: null, default: null, editable: true, custom: true,
-  });
+  const attribute = plainField;
   const builtIn = fieldsOf(
     { id: 'p', name: 'p', states: [], issues: 0, version: 1, created: '', updated: '', history: { enabled: true, days: 90 }, created_by: '', updated_by: '' },
     { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated', created_by: 'Created by', updated_by: 'Updated by' },

@@ -8,7 +8,7 @@ import { did, NO_HISTORY, redid, redoing, undid, undoing } from '../src/edits/hi
 import { readKept } from '../src/edits/writes';
 import { keyOf } from '../src/edits/marks';
 import type { Row } from '../src/fields/values';
-import { field } from './fields';
+import { computed, field } from './fields';
 
 const FIELDS = [{ ...field('name'), custom: false }, field('cost', 'number'), field('city')];
 
@@ -395,8 +395,16 @@ describe('issues', () => {
 
   it('that are created again get no default where they had no value', async () => {
     const issues = new Issues(2);
-    const [kept] = await readKept(issues.api, 'p', [2], ['note', 'name']);
-    expect(kept?.body).toMatchObject({ fields: { note: null } });
+    const [kept] = await readKept(issues.api, 'p', [2], [{ ...field('note'), default: 'wet' }, { ...field('city'), default: 'Rome' }, field('kind')]);
+    expect(kept?.body).toMatchObject({ fields: { note: null, city: null } });
+    expect(kept?.body['fields']).not.toHaveProperty('kind');
+  });
+
+  it('that are created again get no computed values', async () => {
+    const issues = new Issues(2);
+    issues.other(2, 'city', 'Rome');
+    const [kept] = await readKept(issues.api, 'p', [2], [computed('city', ['note'])]);
+    expect(kept?.body['fields']).not.toHaveProperty('city');
   });
 
   it('that all left the trash are not restored: the undo writes nothing and is no change', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Field } from '../src/fields/fields';
 import type { Filter } from '../src/api/types';
 import {
   added,
@@ -14,21 +13,8 @@ import {
   withField,
   type GroupDraft,
 } from '../src/view/filters';
+import { field } from './fields';
 
-const field = (id: string, type: Field['type']): Field => ({
-  id,
-  name: id,
-  type,
-  options: [],
-  required: false,
-  indexed: true,
-  search: false,
-  description: '',
-  format: null,
-  default: null,
-  editable: true,
-  custom: true,
-});
 const NAME = field('name', 'text');
 const DUE = field('due', 'date');
 const DONE = field('done', 'bool');

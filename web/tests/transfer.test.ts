@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import type { ColumnPlan } from '../src/csv/plan';
 import { ColumnValues } from '../src/csv/infer';
-import type { Field } from '../src/fields/fields';
+import { plainField, type Field } from '../src/fields/fields';
 import { Export } from '../src/project/exporting';
 import { Import, reasonsOf } from '../src/project/importing';
 
@@ -28,11 +28,9 @@ function apiOf(answer: (asked: Asked) => { status?: number; body: unknown; heade
   return { asked, api: new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch) };
 }
 
-const field = (id: string, type: Field['type'], custom: boolean): Field => ({
-  id, name: id, type, options: [], required: false, indexed: true, search: false, description: '', format: null, default: null, editable: true, custom,
-});
+const field = (id: string, type: Field['type'], custom: boolean) => plainField(id, id, type, { custom });
 const NAME = { ...field('name', 'text', false), name: 'Name' };
-const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, values: new ColumnValues() });
+const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, isComputed: false, values: new ColumnValues() });
 const COLUMNS = [column('name', { kind: 'field', field: 'name' }), column('Trade', { kind: 'new', type: 'enum', options: ['a'] })];
 
 async function* fileOf(rows: string[][]) {

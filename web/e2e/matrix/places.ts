@@ -37,6 +37,11 @@ const FIELDS: readonly NewField[] = [
   { id: 'plain', name: 'Plain', type: 'text', indexed: false },
   { id: 'long', name: 'A field whose name is longer than its column, and its head', type: 'number' },
 ];
+/** Computed fields, some without a value. */
+const FORMULAS: readonly NewField[] = [
+  { id: 'ratio', name: 'Ratio', type: 'number', formula: 'ROUND({price} / ({long} - 3), 2)' },
+  { id: 'label', name: 'Label', type: 'text', formula: 'UPPER({note}) & " " & {num}' },
+];
 const REMARKS = 'The **upper** chord:\n\n- rust at `bay 7`\n- a [drawing](https://example.org/7)\n\n| bay | rust |\n|---|---|\n| 7 | yes |';
 const ISSUES = 60;
 
@@ -54,7 +59,7 @@ async function makeFull(api: Api): Promise<string> {
   const project = await makeProject(api, {
     name: 'Forth Rail Bridge, all spans',
     states: ['open', 'in review', 'closed'],
-    fields: FIELDS,
+    fields: [...FIELDS, ...FORMULAS],
     issues: Array.from({ length: ISSUES }, (_, at) => ({
       name: at % 7 ? `Part ${at}` : `Part ${at} ${LONG}, with more words than fit in any window`,
       state: ['open', 'in review', 'closed'][at % 3] ?? 'open',

@@ -30,6 +30,13 @@ const field = (name: string) =>
     await window.getByLabel('Description').filter({ visible: true }).waitFor();
   });
 
+/** Type the formula of a new field. */
+async function newFormula(window: Locator, formula: string): Promise<void> {
+  await window.getByLabel('Name of a new field').fill('Sum');
+  await window.getByLabel('Type', { exact: true }).selectOption('Formula');
+  await window.locator('.new-field').getByRole('textbox', { name: 'Formula' }).pressSequentially(formula);
+}
+
 /** The dropped file, before it is imported. */
 async function dropped({ page, places }: Opening): Promise<Locator> {
   await page.goto(`/projects/${places.empty}`);
@@ -96,6 +103,19 @@ export const IN_FRONT: readonly State[] = [
     await window.getByLabel('Type', { exact: true }).selectOption('One option');
     await window.getByLabel('Options, one per line').scrollIntoViewIfNeeded();
   }),
+  settings('a formula with a list of fields', async (window) => {
+    await newFormula(window, 'ROUND({pri');
+    await window.getByRole('listbox', { name: 'Fields and functions' }).waitFor();
+  }),
+  settings('a formula with its first values', async (window) => {
+    await newFormula(window, '{price} / ({long} - 3)');
+    await window.getByText('No value: division by zero').scrollIntoViewIfNeeded();
+  }),
+  settings('a formula with an error', async (window) => {
+    await newFormula(window, '{price} * {nothing like it} + 2');
+    await window.getByText('At {nothing like it}:').scrollIntoViewIfNeeded();
+  }),
+  field('Ratio'),
   settings('deleted fields', async (window) => {
     await window.getByText('Deleted fields…').click();
     await window.getByText('Gone', { exact: true }).scrollIntoViewIfNeeded();

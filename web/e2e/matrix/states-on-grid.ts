@@ -11,6 +11,7 @@ const rule = (look: string, filter: Filter) => `rule=${look}:${encodeURIComponen
 export const RULES = [rule('red', HEAVY), rule('teal.due', BEAM)].join('&');
 export const GROUPS = 'group=kind,state&footers=weight:sum,price:avg';
 
+const COMPUTED = 'columns=num:56!,ratio:90,label:110,name:100,price:100';
 const WORDS = 'columns=num:56!,name:100,tags:110,shape:100,remarks:100,site:110,seen:120,spent:90';
 
 /** The columns that are typed into are in view in a narrow window. */
@@ -41,6 +42,12 @@ export const ON_GRID: readonly State[] = [
   onGrid('the grid, with other types', WORDS, (project) => project.rows()),
   onGrid('tall rows, with other types', `${WORDS}&height=56`, (project) => project.rows()),
   onGrid('low rows, sorted', 'height=24&sort=-weight,name', (project) => project.rows()),
+  onGrid('computed columns', COMPUTED, (project) => project.grid.getByRole('img', { name: 'No value: division by zero' }).waitFor()),
+  onGrid('a computed cell that is not edited', COMPUTED, async (project) => {
+    await (await project.cell(1, 'Ratio')).click();
+    await project.page.keyboard.type('7');
+    await project.page.getByRole('alert').getByText('A formula computes Ratio.').waitFor();
+  }),
   onGrid('rows by color', 'color=kind&footers=weight:sum,price:avg,due:max', async (project) => expect.poll(async () => (await project.footer('Weight')).innerText()).not.toContain('…')),
   onGrid('rows by rules', RULES, (project) => project.grid.locator('.is-colored').first().waitFor()),
   onGrid('groups', GROUPS, async (project) => {

@@ -33,6 +33,10 @@ export interface ProblemDocument {
   readonly conflicts?: readonly FieldConflict[];
   /** The user's open jobs that use up the limit, if there is one job too many. */
   readonly jobs?: readonly { readonly kind: 'update' | 'delete' | 'undo' | 'export'; readonly path: string }[];
+  /** The place of an error in a formula, in code points from 0. */
+  readonly position?: number;
+  /** The ids of the fields whose formulas use a field or an option. */
+  readonly dependents?: readonly string[];
   readonly [extension: string]: unknown;
 }
 

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
+import { FormulaMark } from '../ui/formula-mark';
 import { Icon } from '../ui/icon';
 import { Moves, SIDEWAYS } from '../ui/moves';
 import { useSorting } from '../ui/sorting';
@@ -112,7 +113,7 @@ function CardFields({ board, settings }: { readonly board: Board; readonly setti
         <input type="search" aria-label={words.find} placeholder={words.find} value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} />
       )}
       <ul class="field-list" ref={sorted}>
-        {[...chosen, ...found].map(({ id, name, type }) => {
+        {[...chosen, ...found].map(({ id, name, type, formula }) => {
           const isChosen = card.includes(id);
           return (
             <li key={id} {...(isChosen && { 'data-item': id, 'data-kind': 'field' })}>
@@ -128,6 +129,7 @@ function CardFields({ board, settings }: { readonly board: Board; readonly setti
                 />
                 <Icon name={type} />
                 <span>{name}</span>
+                <FormulaMark formula={formula} />
               </label>
               {isChosen && <Moves labels={words} name={name} keys={card} item={id} onMove={move} />}
             </li>

@@ -249,7 +249,10 @@ export class Board {
   /** Pick up a card, with all checked ones if it is checked. Returns whether they can be moved. */
   pickUp(num: number, over: string | null): boolean {
     const row = this.model.rows.held(num);
-    if (!row || !this.canMove) return false;
+    if (!row || !this.canMove) {
+      this.refuseComputed();
+      return false;
+    }
     const nums = this.model.checked.has(num) ? this.model.checkedNums : [num];
     if (nums.length > BATCH) {
       this.actions.outcome.value = texts.tooMany(BATCH);
@@ -257,6 +260,11 @@ export class Board {
     }
     this.carried.value = { nums, name: String(valueOf(row, 'name') ?? num), over };
     return true;
+  }
+
+  /** If a formula computes the values of the columns, report that cards do not change them. */
+  private refuseComputed(): void {
+    if (this.model.canEdit && this.field) this.actions.outcome.value = this.actions.readOnly.skipped([this.field]);
   }
 
   /** Announce that cards are picked up by a key. */
@@ -307,7 +315,7 @@ export class Board {
 
   /** Whether cards can be put into a column. */
   takes({ value, filter, count }: Column): boolean {
-    return !(value === null && this.field?.required) && (filter !== null || count === 0);
+    return this.field?.editable === true && !(value === null && this.field.required) && (filter !== null || count === 0);
   }
 
   /** Give cards the value of a column, as one step of undo. They are there at once, and the API follows. */
@@ -334,6 +342,7 @@ export class Board {
 
   /** Show the form of a new card in a column: by default in that of the focus. */
   add(column: Column | undefined = this.columnForNew()): void {
+    if (!column) this.refuseComputed();
     if (!column || !this.field || !this.model.canEdit) return;
     this.actions.draft([{ field: this.field.id, after: column.value }]);
   }

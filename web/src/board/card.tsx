@@ -1,9 +1,9 @@
 /** A card: the name of an issue, and the chosen fields below it. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { showValue } from '../cells/show';
+import { showCell } from '../cells/show';
 import { keyOf, noteOf } from '../edits/marks';
 import type { Field } from '../fields/fields';
-import { valueOf, type CellValue, type Row } from '../fields/values';
+import { valueOf, type Row } from '../fields/values';
 import { rowColor } from '../grid/row-color';
 import type { Slot } from '../rows/store';
 import { Icon } from '../ui/icon';
@@ -109,20 +109,20 @@ function Content({ row, board, fields }: Pick<CardProps, 'board' | 'fields'> & {
       </div>
       {note && <span class="card-note">{note}</span>}
       {fields.map((field) => {
-        const value = valueOf(row, field.id);
-        if (value === null) return null;
+        if (valueOf(row, field.id) === null && !row.unavailable?.[field.id]) return null;
         const color = colorOfCell(model.ruling.value, row, field.id);
         const mark = model.editor.marks.value.get(keyOf(row.num, field.id));
         const classes = [
           'card-line',
           ...(color ? ['is-tinted', `is-${color}`] : []),
           ...(mark ? [`is-${mark.kind}`] : []),
+          ...(model.computing.isOutdated(row, field.id) ? ['is-outdated'] : []),
           ...(model.finding.sought.value && model.finding.has(row, field.id) ? ['is-found'] : []),
         ];
         return (
           <div key={field.id} class={classes.join(' ')}>
             <span class="card-field">{field.name}</span>
-            <Value field={field} value={value} />
+            <Value field={field} row={row} />
           </div>
         );
       })}
@@ -130,10 +130,10 @@ function Content({ row, board, fields }: Pick<CardProps, 'board' | 'fields'> & {
   );
 }
 
-function Value({ field, value }: { readonly field: Field; readonly value: CellValue }) {
+function Value({ field, row }: { readonly field: Field; readonly row: Row }) {
   const element = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
-    if (element.current) showValue(element.current, field, value, { links: false });
-  }, [field, value]);
+    if (element.current) showCell(element.current, field, row, { links: false });
+  }, [field, row]);
   return <span ref={element} class={`cell cell-${field.type}`} />;
 }

@@ -1,10 +1,18 @@
 /** Draws the value of a cell. Plain DOM: the grid draws hundreds of cells in a frame. */
 import type { Field } from '../fields/fields';
 import { linkOf, starsOf } from '../fields/format';
-import type { CellValue } from '../fields/values';
+import { valueOf, type CellValue, type Reason, type Row } from '../fields/values';
 import { words } from '../words';
 import { colorOf } from './colors';
 import { formatValue, isList } from './format';
+
+/** Put the value of a field in a row into an element, or a mark that says why a formula has none. */
+export function showCell(element: HTMLElement, field: Field, row: Row, how: { readonly links?: boolean } = {}): void {
+  const value = valueOf(row, field.id);
+  const reason = value === null ? row.unavailable?.[field.id] : undefined;
+  if (reason) element.replaceChildren(unavailable(reason));
+  else showValue(element, field, value, how);
+}
 
 /** Put a value of a field into an element, in the place of what was there. `links`: texts that lead elsewhere do. */
 export function showValue(element: HTMLElement, field: Field, value: CellValue, { links = true } = {}): void {
@@ -41,6 +49,15 @@ function link(address: string, text: string): HTMLAnchorElement {
   // The grid's cells have the focus; Enter edits them.
   element.tabIndex = -1;
   element.textContent = text;
+  return element;
+}
+
+function unavailable(reason: Reason): HTMLElement {
+  const element = document.createElement('span');
+  element.className = 'unavailable';
+  element.setAttribute('role', 'img');
+  element.setAttribute('aria-label', words.computed.unavailable[reason]);
+  element.title = words.computed.unavailable[reason];
   return element;
 }
 

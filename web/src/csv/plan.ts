@@ -13,6 +13,8 @@ export type Target =
 export interface ColumnPlan {
   readonly header: string;
   readonly target: Target;
+  /** Whether its header names a field that a formula computes. */
+  readonly isComputed: boolean;
   /** The types that its values fit, and their options where it would be a new field. */
   readonly values: ColumnValues;
 }
@@ -77,7 +79,7 @@ function planned(headers: readonly string[], values: readonly ColumnValues[], fi
           : mayDefine && header
             ? { kind: 'new', type: inferred, options: column.options(inferred) }
             : SKIP;
-    return { header, target, values: column };
+    return { header, target, isComputed: typeof field?.formula === 'string', values: column };
   });
 }
 

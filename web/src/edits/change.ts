@@ -61,10 +61,12 @@ export function renumbered(change: Change, numbers: ReadonlyMap<number, number>)
   return { ...change, edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
 }
 
-/** The values to create an issue again, as it is now. It gets no default in the fields of these ids. */
-export function keptOf({ num, version, name, state, fields }: GridRow, withDefaults: readonly string[]): Kept {
-  const empty = Object.fromEntries(withDefaults.map((id) => [id, null]));
-  return { num, version, body: { name, state, fields: { ...empty, ...fields } } };
+/** The values to create an issue again, as it is now: without the computed ones, and without defaults where it has none. */
+export function keptOf({ num, version, name, state, fields: given }: GridRow, fields: readonly Field[]): Kept {
+  const computed = new Set(fields.flatMap(({ id, formula }) => (formula === null ? [] : [id])));
+  const empty = fields.flatMap(({ id, default: value }) => (value === null ? [] : [[id, null] as const]));
+  const kept = Object.entries(given).filter(([id]) => !computed.has(id));
+  return { num, version, body: { name, state, fields: Object.fromEntries([...empty, ...kept]) } };
 }
 
 export function patchOf(edits: readonly Pick<CellEdit, 'field' | 'after'>[], fields: readonly Field[]): Patch {

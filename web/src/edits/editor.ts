@@ -360,6 +360,11 @@ export class Editor {
     this.mark(later, { kind: 'pending' });
   }
 
+  /** Whether edits of an issue have no answer yet. */
+  isWriting(num: number): boolean {
+    return [...this.unsent].some(({ edits }) => edits.get(num)?.length);
+  }
+
   /** A row with the user's unanswered edits. */
   onTop(row: Row): Row {
     const own = [...this.unsent].flatMap(({ edits }) => edits.get(row.num) ?? []);
@@ -489,7 +494,7 @@ function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<num
 /** A row with the values that the API now has. A field that it does not have is empty. */
 function merged(row: Row, current: Row): Row {
   const cleared = Object.fromEntries(Object.keys(row.values).map((field) => [field, null]));
-  return { ...row, version: current.version, values: { ...cleared, ...current.values } };
+  return { ...row, unavailable: undefined, ...current, values: { ...cleared, ...current.values } };
 }
 
 /** These edits will not be written. */

@@ -2,6 +2,7 @@
 import type { Api } from '../api/client';
 import { ApiError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
+import type { Field } from '../fields/fields';
 import { keptOf, type Kept, type Patch } from './change';
 
 /** Operations of one batch. */
@@ -49,13 +50,13 @@ const MAX_VALUES = 200;
 
 /**
  * The values to create issues again. A new or large issue may be missing in a page, and is then read by itself.
- * Missing issues are left out. `withDefaults`: the ids of fields that give new issues a value.
+ * Missing issues are left out.
  */
 export async function readKept(
   api: Api,
   project: string,
   nums: readonly number[],
-  withDefaults: readonly string[] = [],
+  fields: readonly Field[] = [],
 ): Promise<readonly Kept[]> {
   const found = new Map<number, Kept>();
   for (let start = 0; start < nums.length; start += MAX_VALUES) {
@@ -64,10 +65,10 @@ export async function readKept(
       path: { project },
       body: { filter: { field: 'num', op: 'in', value: some }, limit: MAX_VALUES },
     });
-    for (const row of body.rows) found.set(row.num, keptOf(row, withDefaults));
+    for (const row of body.rows) found.set(row.num, keptOf(row, fields));
     for (const num of some) {
       const issue = found.has(num) ? null : await readIssue(api, project, num).catch(noneIfAbsent);
-      if (issue) found.set(num, keptOf(issue, withDefaults));
+      if (issue) found.set(num, keptOf(issue, fields));
     }
   }
   return nums.flatMap((num) => found.get(num) ?? []);

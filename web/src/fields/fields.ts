@@ -22,8 +22,12 @@ export interface Field {
   readonly format: FieldFormat | null;
   /** The value of new issues whose writer enters none; null for none. */
   readonly default: CellValue;
-  /** Whether a value may be typed: the server sets the number, the times and the writers of an issue. */
+  /** Whether a value may be typed: the server sets the number, the times and the writers of an issue, and formulas. */
   readonly editable: boolean;
+  /** The formula that computes its values; null for none. */
+  readonly formula: string | null;
+  /** The ids of the fields that its formula reads. */
+  readonly uses: readonly string[];
   /** Whether the field is an attribute of the project, whose values are in `fields` of an issue. */
   readonly custom: boolean;
 }
@@ -33,21 +37,8 @@ export type BuiltInNames = Readonly<Record<'num' | 'name' | 'state' | 'created' 
 
 /** All fields: `num`, `name`, `state`, the attributes in display order, `created`, `updated`, `created_by`, `updated_by`. */
 export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[] {
-  const builtIn = (id: keyof BuiltInNames, type: FieldType, more: Partial<Field> = {}): Field => ({
-    id,
-    name: names[id],
-    type,
-    options: [],
-    required: true,
-    indexed: true,
-    search: false,
-    description: '',
-    format: null,
-    default: null,
-    editable: false,
-    custom: false,
-    ...more,
-  });
+  const builtIn = (id: keyof BuiltInNames, type: FieldType, more: Partial<Field> = {}) =>
+    plainField(id, names[id], type, { required: true, editable: false, custom: false, ...more });
   return [
     builtIn('num', 'number'),
     builtIn('name', 'text', { editable: true, search: true }),
@@ -60,11 +51,29 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
   ];
 }
 
-function fieldOf(attribute: Attribute): Field {
+/** An attribute without settings of its own, except for `more`. */
+export function plainField(id: string, name: string, type: FieldType, more: Partial<Field> = {}): Field {
   return {
-    id: attribute.id,
-    name: attribute.name,
-    type: attribute.type,
+    id,
+    name,
+    type,
+    options: [],
+    required: false,
+    indexed: true,
+    search: false,
+    description: '',
+    format: null,
+    default: null,
+    editable: true,
+    formula: null,
+    uses: [],
+    custom: true,
+    ...more,
+  };
+}
+
+function fieldOf(attribute: Attribute): Field {
+  return plainField(attribute.id, attribute.name, attribute.type, {
     options: attribute.options ?? [],
     required: attribute.required,
     indexed: attribute.indexed,
@@ -73,9 +82,10 @@ function fieldOf(attribute: Attribute): Field {
     description: attribute.description ?? '',
     format: attribute.format,
     default: attribute.default,
-    editable: true,
-    custom: true,
-  };
+    editable: attribute.formula === undefined,
+    formula: attribute.formula ?? null,
+    uses: attribute.uses ?? [],
+  });
 }
 
 /**

@@ -24,9 +24,18 @@ export interface Row {
   readonly version: number;
   /** By field id; a field without a value is not there. */
   readonly values: Readonly<Record<string, CellValue>>;
+  /** Why formulas have no value, by field id; undefined if all have one. */
+  readonly unavailable?: Unavailable | undefined;
+  /** From what the API computed the values of formulas; undefined for a row that it has not answered. */
+  readonly computedFrom?: Pick<Row, 'version' | 'values'> | undefined;
   /** Undefined if the API was not asked. */
   readonly judged?: Judged;
 }
+
+export type Unavailable = Readonly<NonNullable<GridRow['unavailable']>>;
+
+/** Why a formula has no value. */
+export type Reason = Unavailable[string];
 
 /** Which rules of the view the API found an issue to match. */
 export interface Judged {
@@ -38,8 +47,9 @@ export interface Judged {
 }
 
 /** An issue of the API, without the places of rules that it matches. */
-export function rowOf({ num, version, fields, ...builtIn }: Omit<GridRow, 'matches'>): Row {
-  return { num, version, values: { ...builtIn, ...fields, num } };
+export function rowOf({ num, version, fields, unavailable, ...builtIn }: Omit<GridRow, 'matches'>): Row {
+  const values = { ...builtIn, ...fields, num };
+  return { num, version, values, ...(unavailable && { unavailable }), computedFrom: { version, values } };
 }
 
 /** The number of a row that is no issue yet: its first value creates it. */

@@ -189,6 +189,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
+    refuseEdit: (cell) => actions.refuseEdit(cell),
     mayCreateOptions: permits(model.role, 'admin'),
     refused: (index, field) => refusedText(markAt(model, index, field)),
     editing: (index, field) => {
@@ -295,7 +296,10 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     const focus = model.selection.peek()?.anchor;
     const field = focus && model.fieldAt(focus.column);
     const cell = focus ? grid.elementOf(focus) : null;
-    note.show(focus && field ? noteOf(markAt(model, focus.row, field.id)) : '', cell && isInView(cell) ? cell : null);
+    const mark = focus && field ? noteOf(markAt(model, focus.row, field.id)) : '';
+    const hint = actions.readOnly.hint.peek();
+    const isHinted = hint?.cell.row === focus?.row && hint?.cell.column === focus?.column;
+    note.show(mark || (isHinted ? (hint?.text ?? '') : ''), cell && isInView(cell) ? cell : null);
   };
   // The note goes along with its cell. An editor says itself what was refused.
   const followNote = inOneFrame(() => {
@@ -314,6 +318,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     rows.onMove(move),
     model.selection.subscribe(sayNote),
     model.editor.marks.subscribe(sayNote),
+    actions.readOnly.hint.subscribe(sayNote),
+    model.selection.subscribe((selection) => {
+      const { row, column } = actions.readOnly.hint.peek()?.cell ?? {};
+      if (selection?.anchor.row !== row || selection?.anchor.column !== column) actions.readOnly.hint.value = null;
+    }),
     () => note.destroy(),
     () => resizing.disconnect(),
     ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => drawn.subscribe(() => grid.refreshFooter())),
@@ -378,6 +387,7 @@ function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, f
   const selection = model.selection.peek();
   if (slot.kind === 'issue' && model.finding.has(slot.row, fieldId)) classes.push('is-found');
   const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
+  if (slot.kind === 'issue' && model.computing.isOutdated(slot.row, fieldId)) classes.push('is-outdated');
   if (selection) {
     const range = rectangleOf(selection);
     for (const one of rectanglesOf(selection)) {

@@ -81,6 +81,8 @@ export interface GridOwner {
   expand(index: number): void;
 
   mayEdit(index: number, field: string): boolean;
+  /** An editor was asked for: report why a cell cannot be edited, if there is a reason. */
+  refuseEdit(cell: Cell): void;
   /** Whether the user may add options to fields. */
   readonly mayCreateOptions: boolean;
   suggestUsers(prefix: string): Promise<readonly string[]>;

@@ -65,7 +65,7 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     case ' ':
       return take(() => (event.shiftKey ? (model.selection.value = wholeRows(selection, model.size)) : actions.toggle() || model.openIssue()));
     case 'Enter':
-      return actions.toggle() && take(() => undefined);
+      return (actions.toggle() || actions.refuseEdit()) && take(() => undefined);
     case 'Escape':
       return take(() => {
         model.selection.value = at(selection.anchor);
@@ -75,6 +75,6 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     case 'End':
       return take(() => grid.focus({ row: selection.anchor.row, column: model.size.columns - 1 }));
     default:
-      return false;
+      return (event.key === 'F2' || (event.key.length === 1 && !event.altKey)) && actions.refuseEdit() && take(() => undefined);
   }
 }

@@ -20,6 +20,7 @@ import { seriesOf } from '../selection/series';
 import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 import type { ProjectModel } from './model';
+import { ReadOnly } from './read-only';
 
 /** Rows that the clipboard takes at once: the page reads them first. */
 const MAX_COPIED = 10_000;
@@ -44,12 +45,16 @@ export class Actions {
   /** The last outcome, for the status line and for screen readers. */
   readonly outcome = signal('');
 
+  readonly readOnly: ReadOnly;
+
   /** The number of the issue that the draft becomes, while it is being created. */
   private creating: Promise<number | null> | null = null;
   /** The values that the draft has from the beginning. */
   private drafted: Values = [];
 
-  constructor(private readonly model: ProjectModel) {}
+  constructor(private readonly model: ProjectModel) {
+    this.readOnly = new ReadOnly(model);
+  }
 
   /**
    * An editor of an issue was closed; null if it leaves the value as it was. A text that is not valid in the field is
@@ -92,11 +97,20 @@ export class Actions {
     }
   }
 
+  /** Report why a cell, by default the one in focus, cannot be edited if it is computed. Returns whether it is. */
+  refuseEdit(cell = this.model.selection.peek()?.anchor): boolean {
+    const field = cell && this.model.fieldAt(cell.column);
+    const why = this.model.canEdit && field ? this.readOnly.skipped([field], cell) : '';
+    this.note(why);
+    return why !== '';
+  }
+
   /** Toggle the check box in a cell, by default the one in focus. Returns whether there is one. */
   toggle(cell = this.model.selection.peek()?.anchor): boolean {
     const field = cell && this.model.fieldAt(cell.column);
     const slot = cell && this.model.rows.at(cell.row);
     if (!cell || field?.type !== 'bool' || slot?.kind !== 'issue' || !this.model.canEdit) return false;
+    if (this.refuseEdit(cell)) return true;
     this.commit(slot.row, field, { value: valueOf(slot.row, field.id) !== true });
     return true;
   }
@@ -190,7 +204,7 @@ export class Actions {
     for (const { num, body } of outcome.taken.made) {
       for (const { field, text, message } of refusedOf.get(body) ?? []) this.model.editor.refuse(num, field, text, message);
     }
-    this.report(outcome);
+    this.report(outcome, words.actions.created, this.readOnly.skipped(fields));
   }
 
   /**
@@ -220,6 +234,7 @@ export class Actions {
         return [];
       }),
     );
+    this.note(this.readOnly.skipped(fields));
     await this.write(edits);
   }
 
@@ -242,6 +257,7 @@ export class Actions {
       return;
     }
     const edits = new Map<string, CellEdit>();
+    this.note(this.readOnly.skipped(ranges.flatMap(({ left, right }) => this.fieldsFrom(left, right - left + 1))));
     for (const range of ranges) {
       const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
       const rows = await this.model.issuesIn(range.top, range.bottom);
@@ -294,7 +310,7 @@ export class Actions {
   async duplicate(nums: readonly number[]): Promise<void> {
     if (!this.model.canEdit || nums.length > MAX_DUPLICATES) return;
     await this.reporting(async () => {
-      const kept = await readKept(this.model.api, this.model.project.id, nums, this.withDefaults());
+      const kept = await readKept(this.model.api, this.model.project.id, nums, this.model.fields);
       this.report(await this.model.editor.apply({ made: kept.map(({ body }) => newIssue(editableOf(body, this.model.fields))) }));
     });
   }
@@ -324,7 +340,7 @@ export class Actions {
     const title = nums.length === 1 ? words.actions.deleteOne(String(name ?? first)) : words.actions.deleteMany(nums.length);
     if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
     await this.reporting(async () => {
-      const deleted = await readKept(this.model.api, this.model.project.id, nums, this.withDefaults());
+      const deleted = await readKept(this.model.api, this.model.project.id, nums, this.model.fields);
       this.report(await this.model.editor.apply({ deleted }));
     });
   }
@@ -363,7 +379,7 @@ export class Actions {
     const targets = rows.flatMap((some) => this.model.targets(some));
     const editable = values.filter(([field]) => field.editable);
     const refused = editable.flatMap(([, parsed]) => (parsed.ok ? [] : [parsed.message]));
-    if (refused.length) this.outcome.value = refused.join(' ');
+    this.note([this.readOnly.skipped(values.map(([field]) => field)), ...refused].join(' ').trim());
     if (refused.length || !editable.length || !this.fitJobs(targets)) return;
     const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
@@ -371,8 +387,12 @@ export class Actions {
     await this.model.changes.begin({ targets, set: patchOf(edits, this.model.fields) });
   }
 
+  private note(text: string): void {
+    if (text) this.outcome.value = text;
+  }
+
   private reportRoom(isRoom: boolean): void {
-    if (!isRoom) this.outcome.value = words.checked.full(MAX_NAMED);
+    if (!isRoom) this.note(words.checked.full(MAX_NAMED));
   }
 
   private fitJobs(targets: readonly Target[]): boolean {
@@ -381,7 +401,7 @@ export class Actions {
   }
 
   /** Report how many issues were created and deleted. Edits of cells are visible anyway. */
-  private report(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
+  private report(outcome: Outcome | null, made: (issues: number) => string = words.actions.created, also = ''): void {
     if (!outcome) return;
     const { taken, problems, issues } = outcome;
     // The offer to undo the deletion reports it too.
@@ -391,6 +411,7 @@ export class Actions {
       ...(taken.made.length ? [made(taken.made.length)] : []),
       ...(taken.deleted.length && !isOffered ? [words.actions.deleted(taken.deleted.length)] : []),
       ...problems.slice(0, 1).map(({ title, detail }) => words.actions.refused(problems.length, detail ?? title)),
+      ...(also ? [also] : []),
     ];
     if (parts.length || isOffered) this.outcome.value = parts.join(' ');
   }
@@ -503,11 +524,6 @@ export class Actions {
   /** A new issue with these values. */
   private bodyOf(values: Values): Patch {
     return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
-  }
-
-  /** The ids of the fields that give new issues a value. */
-  private withDefaults(): readonly string[] {
-    return this.model.fields.flatMap((field) => (field.default === null ? [] : [field.id]));
   }
 
   /** Do something, and report why it failed. */

@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals';
 import type { Api, Body } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import type { CompositeIndex, Project } from '../api/types';
+import { FormulaChecks } from './formula-checks';
 
 /** Milliseconds between two polls of background work. */
 const POLL_INTERVAL = 2000;
@@ -72,6 +73,11 @@ export class Definitions {
       if (this.error.peek() !== null) await this.load();
     });
     await this.moving;
+  }
+
+  /** Checks of a formula, with its values for some issues. `attribute`: the computed field that has it; null for a new one. */
+  checks(nums: readonly number[], attribute: string | null): FormulaChecks {
+    return new FormulaChecks(this.api, this.project.peek().id, nums, attribute);
   }
 
   /** Read everything again after a change that was made elsewhere. */

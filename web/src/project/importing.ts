@@ -4,7 +4,7 @@ import type { Api } from '../api/client';
 import { ApiError, isAbort, OfflineError } from '../api/problem';
 import { issueOf, type ColumnPlan } from '../csv/plan';
 import { fieldOfError } from '../edits/change';
-import type { Field } from '../fields/fields';
+import { plainField, type Field } from '../fields/fields';
 import { Flight } from './flight';
 import { fetchCounts } from './queries';
 
@@ -103,7 +103,7 @@ export class Import {
           body: { name: header, type, ...(options.length ? { options: [...options] } : {}) },
           signal: this.request.signal,
         });
-        ids.push({ id: body.id, name: header, type, options: [], required: false, indexed: body.indexed, search: body.search, description: '', format: null, default: null, editable: true, custom: true });
+        ids.push(plainField(body.id, header, type, { indexed: body.indexed, search: body.search }));
       }
     }
     return ids;

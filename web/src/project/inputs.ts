@@ -1,5 +1,6 @@
 /** The parts of a view on which the rows and their figures depend. Pure. */
 import type { Filter } from '../api/types';
+import { withInputs } from '../fields/computed';
 import type { Field } from '../fields/fields';
 import type { Dependence } from '../live/events';
 import { toAddress } from '../view/address';
@@ -27,9 +28,17 @@ export function queryText({ sort, filter, search, groups, groupOrder }: View, co
   return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(figures)}`;
 }
 
-/** The fields whose changes move rows, and those whose changes alter the figures. */
-export function dependenceOf({ sort, groups, groupOrder, footers }: View, filter: Filter | null, figures: GroupsQuery['aggregates']): Dependence {
+/** The fields whose changes move rows, and those whose changes alter the figures: also what formulas among them read. */
+export function dependenceOf(
+  { sort, groups, groupOrder, footers }: View,
+  filter: Filter | null,
+  figures: GroupsQuery['aggregates'],
+  fields: readonly Field[],
+): Dependence {
   const ranked = groups.length && groupOrder ? [groupOrder] : [];
   const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-  return { places: new Set([...places, ...fieldsIn(filter)]), figures: new Set([...Object.keys(footers), ...figures.map(({ field }) => field)]) };
+  return {
+    places: withInputs([...places, ...fieldsIn(filter)], fields),
+    figures: withInputs([...Object.keys(footers), ...figures.map(({ field }) => field)], fields),
+  };
 }

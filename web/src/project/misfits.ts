@@ -1,22 +1,26 @@
 /** Finds edited issues that are no longer in their place. The API applies the filter; neighbours show the sort. */
 import type { CellEdit } from '../edits/change';
+import { withInputs } from '../fields/computed';
 import { boardOf } from '../view/board';
 import { compareRows } from '../view/order';
 import { fieldsIn } from '../view/filters';
 import type { ProjectModel } from './model';
 import { issuesThatPass } from './queries';
 
-type Source = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'filter' | 'view' | 'rows' | 'misfits'>;
+type Source = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'filter' | 'view' | 'rows' | 'misfits' | 'computing'>;
 
 /** The misfits of the grid after these edits, with the earlier ones. */
 export async function findMisfits(model: Source, edits: readonly CellEdit[]): Promise<ReadonlySet<number>> {
   const { filter } = model;
-  const keys = new Set(model.view.peek().sort.map(({ field }) => field));
+  const sorted = model.view.peek().sort.flatMap(({ field }) => field);
   // A moved card is in its place of the new column.
-  keys.delete(boardOf(model.view.peek())?.by ?? '');
-  const outOfOrder = edits.flatMap(({ num, field }) => (keys.has(field) && isOutOfOrder(model, num) ? [num] : []));
+  const by = boardOf(model.view.peek())?.by;
+  const keys = withInputs(sorted.filter((field) => field !== by), model.fields);
+  const moved = new Set(edits.flatMap(({ num, field }) => (keys.has(field) ? [num] : [])));
+  await model.computing.renew([...moved].flatMap((num) => model.rows.held(num) ?? [])).catch(() => undefined);
+  const outOfOrder = [...moved].filter((num) => isOutOfOrder(model, num));
   const found = new Set([...model.misfits.peek(), ...outOfOrder]);
-  const filtered = fieldsIn(filter);
+  const filtered = withInputs(fieldsIn(filter), model.fields);
   const nums = [...new Set(edits.flatMap(({ num, field }) => (filtered.has(field) ? [num] : [])))];
   const passing = filter && nums.length ? await issuesThatPass(model.api, model.project.id, filter, nums) : null;
   if (passing) for (const num of nums) if (!passing.has(num)) found.add(num);

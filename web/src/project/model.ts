@@ -47,6 +47,7 @@ import type { Column, View } from '../view/view';
 import { ApiChanges } from './api-changes';
 import { bothOf } from './both';
 import { Checked } from './checked';
+import { Computing } from './computing';
 import { Counting } from './counting';
 import { Panels } from './panels';
 import { Finding } from './finding';
@@ -59,7 +60,7 @@ import { Judging } from './judging';
 import { Live } from './live';
 import { findMisfits } from './misfits';
 import { addOptions } from './options';
-import { fetchRows, judge, loadProject } from './queries';
+import { fetchRows, judge, loadProject, readRows } from './queries';
 import { People } from './people';
 import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
@@ -91,6 +92,7 @@ export class ProjectModel {
   /** The rules of the view. Rows are judged by them when they are read, and when they have changed. */
   readonly ruling: ReadonlySignal<Ruling>;
   private readonly judging: Judging;
+  readonly computing: Computing;
   /** The rules by which all rows are judged that are held. */
   private ruled: Ruling['filters'] = new Map();
   readonly editor: Editor;
@@ -159,6 +161,11 @@ export class ProjectModel {
     const rules = computed(() => formatJson(this.view.value.rules));
     this.ruling = computed(() => rulingOf(parseJson(rules.value) as readonly Rule[], this.fields));
     this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
+    this.computing = new Computing(this.rows, this.fields, {
+      columns: () => this.requested(),
+      isWriting: (num) => this.editor.isWriting(num),
+      read: (nums, columns) => readRows(api, project.id, nums, columns),
+    });
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
     this.undoOffer = new UndoOffer(this.editor.history);
@@ -177,7 +184,7 @@ export class ProjectModel {
         if (this.editing.peek().has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
-      dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek()),
+      dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek(), this.fields),
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
@@ -210,6 +217,7 @@ export class ProjectModel {
       () => this.live.stop(),
       () => this.turning.stop(),
       () => this.judging.stop(),
+      () => this.computing.stop(),
       () => this.jobs.close(),
       () => this.finding.end(),
     ];
@@ -381,7 +389,8 @@ export class ProjectModel {
     const state = this.project.states[0]?.value ?? '';
     const defaults = Object.fromEntries(this.fields.flatMap((field) => (field.default === null ? [] : [[field.id, field.default]])));
     const row = rowOf({ state, fields: {}, ...body, num, version });
-    return { ...row, values: { ...defaults, ...row.values } };
+    // Its computed values are not known yet.
+    return { ...row, computedFrom: undefined, values: { ...defaults, ...row.values } };
   }
 
   private showAdded(rows: readonly Row[]): void {
@@ -477,6 +486,7 @@ export class ProjectModel {
   show(shown: Range | readonly Window[]): void {
     this.rows.show(shown);
     this.judging.look();
+    this.computing.look();
   }
 
   /** The filter and the search words, as one. */
@@ -684,9 +694,15 @@ export class ProjectModel {
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
-    const { sort, color, kind, board } = this.view.peek();
+    const columns = this.computing.columnsFor(this.requested());
+    const { sort } = this.view.peek();
+    return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns, offset, limit, ruling: this.ruling.peek(), explain }, signal);
+  }
+
+  /** The ids of the fields that rows are requested with. */
+  private requested(): readonly string[] {
+    const { color, kind, board } = this.view.peek();
     const columns = this.columns.peek().map(({ field }) => field);
-    const asked = [...columns, color, kind === 'board' && board ? board.by : null].flatMap((id) => id ?? []);
-    return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, ruling: this.ruling.peek(), explain }, signal);
+    return [...columns, color, kind === 'board' && board ? board.by : null].flatMap((id) => id ?? []);
   }
 }

@@ -6,8 +6,8 @@ import type { Project } from '../api/types';
  * an index is built.
  */
 export function definitionsOf({ name, states, attributes = [] }: Project): string {
-  const fields = attributes.map(({ id, name: called, type, options, required, indexed, search, description, format, default: value }) =>
-    [id, called, type, options, required, indexed, search, description, format, value]);
+  const fields = attributes.map(({ id, name: called, type, options, required, indexed, search, description, format, default: value, formula }) =>
+    [id, called, type, options, required, indexed, search, description, format, value, formula]);
   return JSON.stringify([name, states, fields]);
 }
 

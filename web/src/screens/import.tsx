@@ -14,6 +14,7 @@ import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { save } from '../ui/save';
 import { words } from '../words';
+import { importWords } from './import-words';
 
 /** Reasons for refused rows that are shown. */
 const REASONS = 10;
@@ -35,10 +36,10 @@ export function ImportWindow({ model, onImported }: ImportWindowProps) {
     if (running) onImported();
   };
   return (
-    <Dialog title={words.import.title(model.project.name)} wide onClose={close}>
+    <Dialog title={importWords.title(model.project.name)} wide onClose={close}>
       {!file && (
         <label class="drop">
-          <span>{words.import.choose}</span>
+          <span>{importWords.choose}</span>
           <input
             type="file"
             accept=".csv,.tsv,.txt,text/csv"
@@ -76,28 +77,29 @@ function Preview({ model, file, onStart }: PreviewProps) {
   useEffect(() => {
     inspect(rowsOf(file), model.fields, { mayDefine }).then(setInspected, setError);
   }, [file]);
-  if (error !== null) return <Refusal error={error} title={words.import.unreadable} />;
-  if (!inspected) return <p aria-busy="true">{words.import.looking(file.name)}</p>;
+  if (error !== null) return <Refusal error={error} title={importWords.unreadable} />;
+  if (!inspected) return <p aria-busy="true">{importWords.looking(file.name)}</p>;
   const { columns, sample, rows } = inspected;
+  const computed = columns.flatMap(({ header, isComputed, target }) => (isComputed && target.kind === 'skip' ? [header] : []));
   const named = columns.some(({ target }) => target.kind === 'field' && target.field === 'name');
   const put = (at: number, target: Target) =>
     setInspected({ ...inspected, columns: columns.map((column, place) => (place === at ? { ...column, target } : column)) });
   return (
     <>
-      <p>{words.import.what(file.name, rows, columns.length)}</p>
-      <div class="scroller" tabIndex={0} role="region" aria-label={words.import.preview}>
+      <p>{importWords.what(file.name, rows, columns.length)}</p>
+      <div class="scroller" tabIndex={0} role="region" aria-label={importWords.preview}>
         <table class="table import-table">
           <thead>
             <tr>
               {columns.map(({ header, target, values }, at) => (
                 <th key={at} scope="col">
-                  <span class="import-header">{header || words.import.unnamed(at + 1)}</span>
+                  <span class="import-header">{header || importWords.unnamed(at + 1)}</span>
                   <select
-                    aria-label={words.import.target(header || words.import.unnamed(at + 1))}
+                    aria-label={importWords.target(header || importWords.unnamed(at + 1))}
                     value={textOf(target)}
                     onChange={(event) => put(at, targetOf(event.currentTarget.value, values))}
                   >
-                    <option value="skip">{words.import.skip}</option>
+                    <option value="skip">{importWords.skip}</option>
                     <optgroup label={words.settings.fields}>
                       {model.fields
                         .filter(({ editable }) => editable)
@@ -108,10 +110,10 @@ function Preview({ model, file, onStart }: PreviewProps) {
                         ))}
                     </optgroup>
                     {mayDefine && header && (
-                      <optgroup label={words.import.newField}>
+                      <optgroup label={importWords.newField}>
                         {values.types.map((type) => (
                           <option key={type} value={`new ${type}`}>
-                            {words.import.newOf(words.settings.types[type])}
+                            {importWords.newOf(words.settings.types[type])}
                           </option>
                         ))}
                       </optgroup>
@@ -132,10 +134,11 @@ function Preview({ model, file, onStart }: PreviewProps) {
           </tbody>
         </table>
       </div>
-      {!named && <p role="alert">{words.import.noName}</p>}
+      {computed.length > 0 && <p>{importWords.computed(computed)}</p>}
+      {!named && <p role="alert">{importWords.noName}</p>}
       <div class="row-end">
         <button class="button primary" type="button" disabled={!named || rows === 0} onClick={() => onStart(columns, rows)}>
-          {words.import.start(rows)}
+          {importWords.start(rows)}
         </button>
       </div>
     </>
@@ -160,18 +163,18 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
     return [];
   };
   const download = async () => {
-    const lines = [[...(await header()), words.import.reason], ...refused.map(({ cells, reason }) => [...cells, reason])];
-    save(new Blob(lines.map((cells) => csvLine(cells, { raw: true })), { type: 'text/csv;charset=utf-8' }), words.import.refusedFile(file.name));
+    const lines = [[...(await header()), importWords.reason], ...refused.map(({ cells, reason }) => [...cells, reason])];
+    save(new Blob(lines.map((cells) => csvLine(cells, { raw: true })), { type: 'text/csv;charset=utf-8' }), importWords.refusedFile(file.name));
   };
   return (
     <>
       <div role="status">
-        <progress aria-label={words.import.written} max={Math.max(1, rows)} value={done} />
-        <p>{words.import.state(phase, created, refused.length)}</p>
+        <progress aria-label={importWords.written} max={Math.max(1, rows)} value={done} />
+        <p>{importWords.state(phase, created, refused.length)}</p>
         {(phase === 'index' || phase === 'done') && created > 0 && (
           <>
-            <progress aria-label={words.import.indexed(indexed, created)} max={created} value={indexed} />
-            <p>{words.import.indexed(indexed, created)}</p>
+            <progress aria-label={importWords.indexed(indexed, created)} max={created} value={indexed} />
+            <p>{importWords.indexed(indexed, created)}</p>
           </>
         )}
       </div>
@@ -180,7 +183,7 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
       <div class="row-end">
         {refused.length > 0 && (
           <button class="button" type="button" onClick={() => void download()}>
-            {words.import.download(refused.length)}
+            {importWords.download(refused.length)}
           </button>
         )}
         {(phase === 'fields' || phase === 'rows') && (
@@ -197,11 +200,11 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
 function Reasons({ refused }: { readonly refused: readonly RefusedRow[] }) {
   const reasons = reasonsOf(refused);
   return (
-    <ul class="import-reasons" aria-label={words.import.reasons}>
+    <ul class="import-reasons" aria-label={importWords.reasons}>
       {reasons.slice(0, REASONS).map(([reason, rows]) => (
-        <li key={reason}>{words.import.because(rows, reason)}</li>
+        <li key={reason}>{importWords.because(rows, reason)}</li>
       ))}
-      {reasons.length > REASONS && <li>{words.import.moreReasons(reasons.length - REASONS)}</li>}
+      {reasons.length > REASONS && <li>{importWords.moreReasons(reasons.length - REASONS)}</li>}
     </ul>
   );
 }

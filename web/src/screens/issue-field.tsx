@@ -8,6 +8,7 @@ import { linkOf } from '../fields/format';
 import { valueOf, type Row } from '../fields/values';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
+import { FormulaMark } from '../ui/formula-mark';
 import { Icon } from '../ui/icon';
 import { words } from '../words';
 import { MarkdownText } from './markdown-text';
@@ -41,7 +42,9 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
   };
   const address = typeof value === 'string' ? linkOf(field.format, value) : null;
   const markdown = field.format?.as === 'markdown' && typeof value === 'string' ? value : null;
-  const shown = markdown === null ? <ShownValue id={`${id}-value`} field={field} value={value} /> : <MarkdownText id={`${id}-value`} text={markdown} />;
+  const reason = value === null ? row.unavailable?.[field.id] : undefined;
+  const plain = reason ? <span class="soft">{words.computed.unavailable[reason]}</span> : <ShownValue id={`${id}-value`} field={field} value={value} />;
+  const shown = markdown === null ? plain : <MarkdownText id={`${id}-value`} text={markdown} />;
   const mayEdit = model.canEdit && field.editable;
   const content = (
     <>
@@ -89,7 +92,8 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
       )}
     </>
   );
-  const look = mark ? `is-${mark.kind}` : '';
+  const isOutdated = model.computing.isOutdated(row, field.id);
+  const look = mark ? `is-${mark.kind}` : isOutdated ? 'is-outdated' : '';
   if (isTitle) {
     return (
       <div class={`issue-title ${look}`}>
@@ -105,8 +109,9 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
       <dt id={`${id}-name`}>
         <Icon name={field.type} />
         <span title={field.description || undefined}>{field.name}</span>
+        <FormulaMark formula={field.formula} />
       </dt>
-      <dd>{content}</dd>
+      <dd aria-busy={isOutdated || undefined}>{content}</dd>
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
+import { webhookWords } from './webhook-words';
 import { Confirm } from './settings/confirm';
 
 export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
@@ -23,12 +24,12 @@ export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
   const secret = webhooks.secret.value;
   return (
     <Dialog title={words.webhooks.title} wide onClose={() => (model.panels.window.value = null)}>
-      <p class="soft">{words.webhooks.what}</p>
-      {error !== null && <Refusal error={error} title={words.webhooks.failed} onRetry={() => void webhooks.load()} />}
-      {refusal !== null && <Refusal error={refusal} title={words.webhooks.refused} />}
+      <p class="soft">{webhookWords.what}</p>
+      {error !== null && <Refusal error={error} title={webhookWords.failed} onRetry={() => void webhooks.load()} />}
+      {refusal !== null && <Refusal error={refusal} title={webhookWords.refused} />}
       {secret && <Secret key={secret.secret} issued={secret} onTaken={() => (webhooks.secret.value = null)} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
-      {list?.length === 0 && <p>{words.webhooks.none}</p>}
+      {list?.length === 0 && <p>{webhookWords.none}</p>}
       <ul class="webhooks">
         {list?.map((webhook) => <WebhookItem key={webhook.id} model={model} webhooks={webhooks} webhook={webhook} />)}
       </ul>
@@ -45,22 +46,22 @@ function Secret({ issued, onTaken }: { readonly issued: IssuedSecret; readonly o
   useEffect(() => field.current?.focus(), []);
   const copy = () => {
     navigator.clipboard.writeText(issued.secret).then(
-      () => setOutcome(words.webhooks.copied),
+      () => setOutcome(webhookWords.copied),
       () => setOutcome(words.views.notCopied),
     );
   };
   return (
-    <section class="secret" aria-label={words.webhooks.secret}>
+    <section class="secret" aria-label={webhookWords.secret}>
       <label>
-        {words.webhooks.secretOf(issued.url)}
+        {webhookWords.secretOf(issued.url)}
         <input readOnly ref={field} value={issued.secret} onFocus={(event) => event.currentTarget.select()} />
       </label>
       <div class="row">
         <button class="button primary" type="button" onClick={copy}>
-          {words.webhooks.copy}
+          {webhookWords.copy}
         </button>
         <button class="button" type="button" onClick={onTaken}>
-          {words.webhooks.taken}
+          {webhookWords.taken}
         </button>
         <span role="status">{outcome}</span>
       </div>
@@ -77,7 +78,7 @@ interface WebhookProps {
 function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
   const { url, view, frozen, columns, events, enabled, warning, previous_secret_expires: rotating } = webhook;
   const busy = webhooks.busy.value;
-  const rows = frozen === null ? words.webhooks.all : words.webhooks.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
+  const rows = frozen === null ? webhookWords.all : webhookWords.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
   const chosen = model.views.list.value.find(({ id }) => id === view);
   const outdated = isOutdated(webhook, chosen);
   const obstacle = obstacleIn(chosen?.query.filter);
@@ -85,33 +86,33 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
     <li aria-label={url}>
       <strong>{url}</strong>
       <p class="soft">
-        {[enabled ? words.webhooks.on : words.webhooks.off, rows, events.map((event) => words.webhooks.events[event]).join(', ')].join(' · ')}
+        {[enabled ? webhookWords.on : webhookWords.off, rows, events.map((event) => webhookWords.events[event]).join(', ')].join(' · ')}
       </p>
-      {columns !== null && <p class="soft">{words.webhooks.sent(columns.map((id) => model.field(id)?.name ?? id))}</p>}
-      {warning && <p class="bad">{words.webhooks.notice(formatDatetime(warning.at), warning.reason, enabled)}</p>}
+      {columns !== null && <p class="soft">{webhookWords.sent(columns.map((id) => model.field(id)?.name ?? id))}</p>}
+      {warning && <p class="bad">{webhookWords.notice(formatDatetime(warning.at), warning.reason, enabled)}</p>}
       {warning && enabled && (
         <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { warning: null })}>
-          {words.webhooks.confirm}
+          {webhookWords.confirm}
         </button>
       )}
       {outdated && (
         <>
-          <p class="bad">{words.webhooks.outdated}</p>
+          <p class="bad">{webhookWords.outdated}</p>
           <button class="button" type="button" disabled={busy || obstacle !== null} onClick={() => void webhooks.change(webhook, { view, columns: columns && [...columns] })}>
-            {words.webhooks.choose}
+            {webhookWords.choose}
           </button>
-          {obstacle !== null && <p class="soft">{words.webhooks.notFollowedWhy}</p>}
+          {obstacle !== null && <p class="soft">{webhookWords.notFollowedWhy}</p>}
         </>
       )}
-      {rotating !== null && <p class="soft">{words.webhooks.rotating(formatDatetime(rotating))}</p>}
+      {rotating !== null && <p class="soft">{webhookWords.rotating(formatDatetime(rotating))}</p>}
       <div class="row">
         <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { enabled: !enabled })}>
-          {enabled ? words.webhooks.disable : words.webhooks.enable}
+          {enabled ? webhookWords.disable : webhookWords.enable}
         </button>
-        <Confirm label={words.webhooks.rotate} question={words.webhooks.rotateWhy} onConfirm={() => void webhooks.rotate(webhook)} />
-        <Confirm label={words.webhooks.delete} question={words.webhooks.deleteWhy(url)} onConfirm={() => void webhooks.remove(webhook)} />
+        <Confirm label={webhookWords.rotate} question={webhookWords.rotateWhy} onConfirm={() => void webhooks.rotate(webhook)} />
+        <Confirm label={webhookWords.delete} question={webhookWords.deleteWhy(url)} onConfirm={() => void webhooks.remove(webhook)} />
       </div>
-      <Disclosure label={words.webhooks.edit}>
+      <Disclosure label={webhookWords.edit}>
         <WebhookForm
           key={webhook.version}
           model={model}
@@ -122,7 +123,7 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
           onSave={(draft) => void webhooks.change(webhook, changesOf(webhook, draft))}
         />
       </Disclosure>
-      <Disclosure label={words.webhooks.deliveries}>
+      <Disclosure label={webhookWords.deliveries}>
         <Deliveries webhooks={webhooks} webhook={webhook} />
       </Disclosure>
     </li>
@@ -154,8 +155,8 @@ function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonl
     setRound(round + 1);
   };
   return (
-    <section class="section" aria-label={words.webhooks.new}>
-      <h3>{words.webhooks.new}</h3>
+    <section class="section" aria-label={webhookWords.new}>
+      <h3>{webhookWords.new}</h3>
       <WebhookForm key={round} model={model} initial={NEW} isNew busy={webhooks.busy.value} onSave={(draft) => void save(draft)} />
     </section>
   );
@@ -192,11 +193,11 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
       }}
     >
       <label>
-        {words.webhooks.url}
+        {webhookWords.url}
         <input type="url" required placeholder="https://" value={draft.url} onInput={(event) => put({ url: event.currentTarget.value })} />
       </label>
       <label>
-        {words.webhooks.view}
+        {webhookWords.view}
         <select
           value={draft.view ?? ''}
           onChange={(event) => {
@@ -205,29 +206,29 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
             put({ view, events: eventsOf(view), columns: shown?.map(({ field }) => field) ?? null });
           }}
         >
-          <option value="">{words.webhooks.all}</option>
+          <option value="">{webhookWords.all}</option>
           {gone && <option value={initial.view}>{chosen}</option>}
           {views.map(({ id, name, query }) => {
             const obstacle = obstacleIn(query.filter);
             return (
               <option key={id} value={id} disabled={obstacle !== null && id !== draft.view}>
-                {obstacle === null ? name : words.webhooks.notFollowed(name, obstacle)}
+                {obstacle === null ? name : webhookWords.notFollowed(name, obstacle)}
               </option>
             );
           })}
         </select>
       </label>
-      {views.some(({ query }) => obstacleIn(query.filter) !== null) && <p class="soft">{words.webhooks.notFollowedWhy}</p>}
-      {draft.view !== null && <p class="soft">{words.webhooks.freezes}</p>}
+      {views.some(({ query }) => obstacleIn(query.filter) !== null) && <p class="soft">{webhookWords.notFollowedWhy}</p>}
+      {draft.view !== null && <p class="soft">{webhookWords.freezes}</p>}
       <fieldset class="radios">
-        <legend>{words.webhooks.columns}</legend>
+        <legend>{webhookWords.columns}</legend>
         <label>
           <input
             type="checkbox"
             checked={draft.columns === null}
             onChange={(event) => put({ columns: event.currentTarget.checked ? null : model.fields.map(({ id }) => id) })}
           />
-          {words.webhooks.allFields}
+          {webhookWords.allFields}
         </label>
         {draft.columns !== null &&
           model.fields.map(({ id, name }) => (
@@ -238,23 +239,23 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
           ))}
       </fieldset>
       <fieldset class="radios">
-        <legend>{words.webhooks.eventTypes}</legend>
+        <legend>{webhookWords.eventTypes}</legend>
         {eventsOf(draft.view).map((event) => (
           <label key={event}>
             <input type="checkbox" checked={draft.events.includes(event)} onChange={() => toggle(event)} />
-            {words.webhooks.events[event]}
+            {webhookWords.events[event]}
           </label>
         ))}
       </fieldset>
       {isNew && (
         <label class="check">
           <input type="checkbox" checked={draft.enabled} onChange={(event) => put({ enabled: event.currentTarget.checked })} />
-          {words.webhooks.on}
+          {webhookWords.on}
         </label>
       )}
       <div class="row-end">
         <button class="button primary" type="submit" disabled={busy || !draft.events.length}>
-          {isNew ? words.webhooks.create : words.settings.save}
+          {isNew ? webhookWords.create : words.settings.save}
         </button>
       </div>
     </form>
@@ -273,14 +274,14 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
   const replay = async (delivery: WebhookDelivery) => {
     setOutcome('');
     if (!(await webhooks.replay(webhook, delivery))) return;
-    setOutcome(words.webhooks.replayed);
+    setOutcome(webhookWords.replayed);
     await deliveries.load();
   };
   return (
     <>
       {error !== null && <Refusal error={error} onRetry={() => void deliveries.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
-      {list?.length === 0 && <p>{words.webhooks.noDeliveries}</p>}
+      {list?.length === 0 && <p>{webhookWords.noDeliveries}</p>}
       <p role="status">{outcome}</p>
       <ul>
         {list?.map((delivery) => (
@@ -290,21 +291,21 @@ function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
               class="button"
               type="button"
               disabled={webhooks.busy.value || !webhook.enabled}
-              aria-label={words.webhooks.replayOf(whatOf(delivery))}
+              aria-label={webhookWords.replayOf(whatOf(delivery))}
               onClick={() => void replay(delivery)}
             >
-              {words.webhooks.replay}
+              {webhookWords.replay}
             </button>
           </li>
         ))}
       </ul>
       <div class="row">
         <button class="button" type="button" onClick={() => void deliveries.load()}>
-          {words.webhooks.look}
+          {webhookWords.look}
         </button>
         {deliveries.more.value && (
           <button class="button" type="button" onClick={() => void deliveries.next()}>
-            {words.webhooks.more}
+            {webhookWords.more}
           </button>
         )}
       </div>
@@ -318,8 +319,8 @@ function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
     <>
       <strong>{whatOf(delivery)}</strong>{' '}
       <span class="soft">
-        <time dateTime={at}>{formatDatetime(at)}</time> · {words.webhooks.statuses[status]} · {words.webhooks.attempts(attempts, last === null ? null : formatDatetime(last))}
-        {next !== null && ` · ${words.webhooks.next(formatDatetime(next))}`}
+        <time dateTime={at}>{formatDatetime(at)}</time> · {webhookWords.statuses[status]} · {webhookWords.attempts(attempts, last === null ? null : formatDatetime(last))}
+        {next !== null && ` · ${webhookWords.next(formatDatetime(next))}`}
         {code !== null && ` · ${code}`}
       </span>
       {failure !== null && <p class="bad">{failure}</p>}
@@ -329,5 +330,5 @@ function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
 }
 
 function whatOf({ event, issue }: WebhookDelivery): string {
-  return issue === null ? words.webhooks.events[event] : words.webhooks.of(words.webhooks.events[event], issue.num, issue.version);
+  return issue === null ? webhookWords.events[event] : webhookWords.of(webhookWords.events[event], issue.num, issue.version);
 }

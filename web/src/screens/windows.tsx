@@ -2,7 +2,9 @@
 import type { Api } from '../api/client';
 import type { Field } from '../fields/fields';
 import type { ProjectModel } from '../project/model';
+import { useMemo } from 'preact/hooks';
 import type { Beside } from '../project/panels';
+import { sampleOf } from '../project/sample';
 import { ExportWindow } from './export';
 import { ImportWindow } from './import';
 import { JobsWindow } from './jobs';
@@ -22,6 +24,8 @@ export interface WindowsProps {
 
 export function Windows({ api, model, onRedefined, onDeleted, onCreated }: WindowsProps) {
   const { panels } = model;
+  // The issues in view when the window opened.
+  const sample = useMemo(() => sampleOf(model.rows.inView()), [model, panels.window.value]);
   switch (panels.window.value) {
     case 'import':
       return <ImportWindow model={model} onImported={onRedefined} />;
@@ -40,6 +44,7 @@ export function Windows({ api, model, onRedefined, onDeleted, onCreated }: Windo
           project={model.project}
           people={model.people}
           place={panels.settings.value}
+          rows={sample}
           onDeleted={onDeleted}
           onCreated={onCreated}
           onClose={(now) => {

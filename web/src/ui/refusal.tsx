@@ -11,17 +11,20 @@ interface RefusalProps {
   readonly title?: string;
   /** Replaces the text of the API. */
   readonly reason?: string;
+  /** A sentence after the reason. */
+  readonly also?: string;
   readonly onRetry?: () => void;
   /** The requirements of remedies: the API, the user's role, and a function to call when one has begun. */
   readonly remedied?: { readonly api: Api; readonly role: Role; readonly onBegun: () => void };
 }
 
-export function Refusal({ error, title, reason, onRetry, remedied }: RefusalProps) {
+export function Refusal({ error, title, reason, also, onRetry, remedied }: RefusalProps) {
   const remedies = error instanceof ApiError ? (error.problem.remedies ?? []) : [];
   return (
     <div class="refusal" role="alert">
       <strong>{title ?? titleOf(error)}</strong>
       <p>{reason ?? reasonOf(error)}</p>
+      {also && <p>{also}</p>}
       {remedied && remedies.length > 0 && <Remedies error={error as ApiError} remedied={remedied} />}
       {onRetry && remedies.length === 0 && (
         <button class="button" type="button" onClick={onRetry}>

@@ -37,9 +37,9 @@ const PROPOSED = 3;
 /** Types whose values are short on a card, the most useful first. */
 const SHORT: readonly FieldType[] = ['user', 'date', 'enum'];
 
-/** Whether a field can give a board its columns: a card has one value of it, and a move changes the value. */
-export function canColumn({ type, editable }: Pick<Field, 'type' | 'editable'>): boolean {
-  return editable && (type === 'enum' || type === 'bool' || type === 'user');
+/** Whether a field can give a board its columns: a card has one value of it. A move changes the value, unless it is computed. */
+export function canColumn({ type, editable, formula }: Pick<Field, 'type' | 'editable' | 'formula'>): boolean {
+  return (editable || formula !== null) && (type === 'enum' || type === 'bool' || type === 'user');
 }
 
 /** The board with which a view begins: by state, with a few short fields on its cards. */

@@ -16,7 +16,7 @@ import {
   type GridApi,
   type IRowNode,
 } from 'ag-grid-community';
-import { valueOf } from '../../fields/values';
+import { valueOf, type Row } from '../../fields/values';
 import type { Cell, Choosing } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import { words } from '../../words';
@@ -131,6 +131,9 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     // Its value may be at the end of a cell that is only partly in view.
     onCellEditingStarted: ({ column }) => api.ensureColumnVisible(column),
+    onCellDoubleClicked: ({ rowPinned, rowIndex, column }) => {
+      if (!rowPinned && rowIndex !== null && isField(column.getColId())) owner.refuseEdit({ row: rowIndex, column: columnOf(column.getColId()) });
+    },
     onCellClicked: ({ rowPinned, column, event }) => {
       const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
       if (!isField(column.getColId())) return;
@@ -522,6 +525,11 @@ function addOf(owner: GridOwner): ColDef<Placeholder> {
   };
 }
 
+/** What a cell shows, for the library's comparison: a value, or why there is none. */
+function comparedOf(row: Row, field: string): unknown {
+  return valueOf(row, field) ?? row.unavailable?.[field] ?? null;
+}
+
 function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, how: Choosing) => void): ColDef<Placeholder> {
   return {
     colId: column.field.id,
@@ -547,7 +555,7 @@ function definitionOf(column: GridColumn, owner: GridOwner, select: (field: stri
     valueGetter: ({ node }) => {
       if (node?.rowPinned) return null;
       const slot = owner.at(node?.rowIndex ?? -1);
-      return slot.kind === 'issue' ? valueOf(slot.row, column.field.id) : slot.kind === 'group' ? slot.group : slot.kind;
+      return slot.kind === 'issue' ? comparedOf(slot.row, column.field.id) : slot.kind === 'group' ? slot.group : slot.kind;
     },
     cellClass: column.field.type === 'number' ? 'numeric' : '',
   };

@@ -1,8 +1,7 @@
 /** A cell of an issue, drawn by its field's type, or of the head of a group, with the figures of the group. */
 import type { ICellRendererComp, ICellRendererParams } from 'ag-grid-community';
-import { showValue } from '../../cells/show';
+import { showCell } from '../../cells/show';
 import type { Field } from '../../fields/fields';
-import { valueOf } from '../../fields/values';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
 import { paintCell } from './classes';
@@ -44,7 +43,7 @@ export class IssueCell implements ICellRendererComp {
     if (this.element.title) this.element.title = '';
     this.element.className = `cell cell-${field.type}${slot.kind === 'loading' ? ' cell-loading' : ''}`;
     if (slot.kind === 'issue') {
-      showValue(this.element, field, valueOf(slot.row, field.id));
+      showCell(this.element, field, slot.row);
       if (field.type === 'number' || field.type === 'multi_enum') fitLater(this.element, column?.getActualWidth());
     } else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
   }

@@ -15,7 +15,10 @@ export function setClasses(element: Element, names: readonly string[]): void {
 
 /** Give a cell its classes and its note. */
 export function paintCell(cell: HTMLElement, owner: GridOwner, index: number, field: string): void {
-  setClasses(cell, owner.cellClasses(index, field));
+  const classes = owner.cellClasses(index, field);
+  setClasses(cell, classes);
+  const isBusy = classes.includes('is-outdated');
+  if (isBusy !== cell.hasAttribute('aria-busy')) cell.toggleAttribute('aria-busy');
   const note = owner.note(index, field);
   if (cell.title !== note) cell.title = note;
   if (note) cell.setAttribute('aria-invalid', 'true');

@@ -6,6 +6,7 @@ import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { words } from '../../words';
 import type { Choosing } from '../../selection/range';
 import type { GridColumn, GridOwner } from '../grid';
+import { formulaMark } from '../../ui/formula-mark';
 import { icon } from '../../ui/icons';
 import { buttonOf } from './button';
 import { choosingBy } from './choosing';
@@ -56,7 +57,7 @@ export class ColumnHeader implements IHeaderComp {
     // The library knows of no sort, and takes the attribute away as soon as this returns.
     queueMicrotask(() => this.head.setAttribute('aria-sort', sort ? (sort.direction === 'asc' ? 'ascending' : 'descending') : 'none'));
     for (const child of [...this.element.children]) if (child !== this.menu && child !== this.arrow) child.remove();
-    this.element.prepend(icon(field.type), name, ...(frozen === 'no' ? [] : [pin(frozen)]));
+    this.element.prepend(icon(field.type), name, ...(field.formula === null ? [] : [formulaMark(field.formula)]), ...(frozen === 'no' ? [] : [pin(frozen)]));
     this.showSort(sort, field.name);
     return true;
   }

@@ -1,11 +1,15 @@
 /** The fields of a project: add, rename, reorder, index, delete. */
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { FieldFormat } from '../../fields/format';
-import type { Attribute, DeletedAttribute, FieldType } from '../../api/types';
+import type { Attribute, DeletedAttribute } from '../../api/types';
+import type { Field } from '../../fields/fields';
+import { fieldsOf } from '../../fields/fields';
 import type { Definitions } from '../../project/definitions';
 import type { Deleted } from '../../project/deleted';
 import type { Beside, SettingsPlace } from '../../project/panels';
 import type { People } from '../../project/people';
+import type { SampleRow } from '../../project/sample';
+import { FormulaMark } from '../../ui/formula-mark';
 import { Icon } from '../../ui/icon';
 import { neighbour, useSorting } from '../../ui/sorting';
 import { unsaved } from '../../ui/unsaved';
@@ -15,10 +19,11 @@ import { BuildProgress } from './build-progress';
 import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
 import { DefaultEditor, FormatEditor, type Default } from './field-format';
+import { FormulaEditor } from './formula/formula-editor';
+import { formulaWords } from './formula/words';
+import { NewAttribute } from './new-attribute';
 import { OptionsEditor, type OptionInput } from './options-editor';
 import { seen, useDraft } from './use-draft';
-
-const TYPES: readonly FieldType[] = ['text', 'number', 'date', 'datetime', 'bool', 'enum', 'multi_enum', 'user'];
 
 interface AttributesProps {
   readonly definitions: Definitions;
@@ -26,11 +31,14 @@ interface AttributesProps {
   readonly people: People;
   /** The field, or the place of a new one, that the settings are opened for. */
   readonly place: SettingsPlace | null;
+  /** The issues for which formulas show values. */
+  readonly rows: readonly SampleRow[];
   readonly onCreated: (field: Attribute, beside: Beside) => void;
 }
 
-export function Attributes({ definitions, deleted, people, place, onCreated }: AttributesProps) {
+export function Attributes({ definitions, deleted, people, place, rows, onCreated }: AttributesProps) {
   const attributes = definitions.project.value.attributes ?? [];
+  const fields = fieldsOf(definitions.project.value, words.fields);
   const keys = attributes.map(({ id }) => id);
   const [outcome, setOutcome] = useState('');
   const move = (key: string, before: string | null) => {
@@ -54,42 +62,47 @@ export function Attributes({ definitions, deleted, people, place, onCreated }: A
             act={place?.kind === 'field' && place.field === attribute.id ? place.act : null}
             definitions={definitions}
             deleted={deleted}
+            fields={fields}
+            rows={rows}
           />
         ))}
       </ul>
       <p class="visually-hidden" role="status">
         {outcome}
       </p>
-      <NewAttribute definitions={definitions} place={place?.kind === 'new' ? place : null} onCreated={onCreated} />
+      <NewAttribute definitions={definitions} place={place?.kind === 'new' ? place : null} fields={fields} rows={rows} onCreated={onCreated} />
       <DeletedSection deleted={deleted} people={people} texts={words.deletedFields} />
     </section>
   );
 }
 
-/** The parts of a field that the form changes. Only texts have `search`, and only some types have `options`. */
+/**
+ * The parts of a field that the form changes. Only texts have `search`, and only some types have `options`. A computed field
+ * has a `formula`, and neither `required` nor a default.
+ */
 interface Defined {
   readonly name: string;
-  readonly required: boolean;
+  readonly formula?: string;
+  readonly required?: boolean;
   readonly indexed: boolean;
   readonly search?: boolean;
   readonly options?: readonly OptionInput[];
   readonly description: string;
   readonly format: FieldFormat | null;
-  readonly default: Default;
+  readonly default?: Default;
 }
 
 const PARTS: Readonly<Record<keyof Defined, string>> = words.settings.parts;
 
-function definedBy({ name, type, required, indexed, search, options, description, format, default: value }: Attribute): Defined {
+function definedBy({ name, type, formula, required, indexed, search, options, description, format, default: value }: Attribute): Defined {
   return {
     name,
-    required,
+    ...(formula === undefined ? { required, default: value } : { formula }),
     indexed,
     ...(type === 'text' ? { search } : {}),
     ...(options ? { options } : {}),
     description: description ?? '',
     format,
-    default: value,
   };
 }
 
@@ -102,24 +115,30 @@ interface RowProps {
   readonly act: 'edit' | 'delete' | null;
   readonly definitions: Definitions;
   readonly deleted: Deleted<DeletedAttribute>;
+  readonly fields: readonly Field[];
+  readonly rows: readonly SampleRow[];
 }
 
-function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted }: RowProps) {
+function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted, fields, rows }: RowProps) {
   const { id, type, build } = attribute;
+  const [isOpen, setOpen] = useState(act !== null);
   const draft = useDraft(attribute.version, definedBy(attribute));
-  const { name, required, indexed, search, options, description, format } = draft.value;
+  const { name, formula, required, indexed, search, options, description, format, default: value } = draft.value;
+  const checks = useMemo(() => definitions.checks(rows.map(({ num }) => num), id), [definitions, id]);
   const address = (project: string) => ({ project, attribute: id });
   const save = () =>
     definitions.change(async (api, project) => {
       const body = {
         name,
-        required,
+        ...(required === undefined ? {} : { required }),
+        // A formula that is saved again is built again.
+        ...(formula === undefined || formula === attribute.formula ? {} : { formula }),
         indexed,
         ...(search === undefined ? {} : { search }),
         ...(options ? { options: [...options] } : {}),
         description,
         format,
-        default: draft.value.default,
+        ...(value === undefined ? {} : { default: value }),
       };
       await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body, headers: draft.seen });
       draft.taken();
@@ -135,10 +154,11 @@ function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted
       <span class="grip" aria-hidden="true">
         <Icon name="grip" />
       </span>
-      <details open={act !== null}>
+      <details open={act !== null} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <Icon name={type} />
           <span class="attribute-name">{attribute.name}</span>
+          <FormulaMark formula={attribute.formula ?? null} />
           <span class="soft">{words.settings.types[type]}</span>
           {build && <BuildProgress build={build} />}
         </summary>
@@ -155,14 +175,26 @@ function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted
             {words.settings.name}
             <input required autofocus={act === 'edit'} value={name} onInput={(event) => draft.put({ name: event.currentTarget.value })} />
           </label>
-          <p class="soft">{words.settings.typeFixed(attribute.name)}</p>
+          {formula !== undefined && (
+            <FormulaEditor
+              checks={checks}
+              fields={fields.filter((field) => field.id !== id)}
+              rows={rows}
+              value={formula}
+              format={format}
+              isShown={isOpen}
+              onChange={(text) => draft.put({ formula: text })}
+            />
+          )}
+          {formula !== undefined && build && <p class="soft">{formulaWords.building}</p>}
+          <p class="soft">{formula === undefined ? words.settings.typeFixed(attribute.name) : formulaWords.typeFixed}</p>
           <label>
             {words.settings.description}
             <textarea rows={2} maxLength={1000} value={description} onInput={(event) => draft.put({ description: event.currentTarget.value })} />
           </label>
           <FormatEditor type={type} format={format} onChange={(next) => draft.put({ format: next })} />
-          <DefaultEditor type={type} options={options ?? []} value={draft.value.default} onChange={(next) => draft.put({ default: next })} />
-          <Check label={words.settings.required} checked={required} onChange={(on) => draft.put({ required: on })} />
+          {value !== undefined && <DefaultEditor type={type} options={options ?? []} value={value} onChange={(next) => draft.put({ default: next })} />}
+          {required !== undefined && <Check label={words.settings.required} checked={required} onChange={(on) => draft.put({ required: on })} />}
           <Check label={words.settings.indexed} checked={indexed} onChange={(on) => draft.put({ indexed: on })} />
           {search !== undefined && <Check label={words.settings.search} checked={search} onChange={(on) => draft.put({ search: on })} />}
           {options && <OptionsEditor label={words.settings.options} options={options} onChange={(options) => draft.put({ options })} />}
@@ -211,105 +243,3 @@ function Check({ label, checked, onChange }: { readonly label: string; readonly 
     </label>
   );
 }
-
-interface NewProps {
-  readonly definitions: Definitions;
-  readonly place: Extract<SettingsPlace, { kind: 'new' }> | null;
-  readonly onCreated: (field: Attribute, beside: Beside) => void;
-}
-
-function NewAttribute({ definitions, place, onCreated }: NewProps) {
-  const attributes = definitions.project.value.attributes ?? [];
-  // The first field that is created is the one that was asked for.
-  const [asked, setAsked] = useState(place);
-  const like = attributes.find(({ id }) => id === asked?.like);
-  const [begun] = useState(() => ({ name: like ? words.settings.copyOf(like.name) : '', options: like?.options?.map(({ value }) => value).join('\n') ?? '' }));
-  const [name, setName] = useState(begun.name);
-  const [type, setType] = useState<FieldType>(like?.type ?? 'text');
-  const [options, setOptions] = useState(begun.options);
-  const hasOptions = type === 'enum' || type === 'multi_enum';
-  const isUnsaved = asked ? name !== begun.name || options !== begun.options : name !== '' || options !== '';
-  const create = async () => {
-    const listed = options.split('\n').map((one) => one.trim()).filter(Boolean);
-    const position = asked?.beside ? positionBeside(attributes, asked.beside) : null;
-    const created: Attribute[] = [];
-    const taken = await definitions.change(async (api, project) => {
-      const answer = await api.call('POST', '/v1/projects/{project}/attributes', {
-        path: { project },
-        body: {
-          ...(like?.type === type ? definitionOf(like) : {}),
-          name,
-          type,
-          ...(hasOptions ? { options: listed.map((value) => ({ value, color: like?.options?.find((one) => one.value === value)?.color ?? null })) } : {}),
-          ...(position === null ? {} : { position }),
-        },
-        headers: { 'Idempotency-Key': crypto.randomUUID() },
-      });
-      created.push(answer.body);
-    });
-    if (!taken) return;
-    for (const field of created) if (asked?.beside) onCreated(field, asked.beside);
-    setAsked(null);
-    setName('');
-    setOptions('');
-  };
-  return (
-    <form
-      class="new-field"
-      {...unsaved(isUnsaved)}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
-    >
-      <input
-        required
-        autofocus={place !== null}
-        aria-label={words.settings.newField}
-        placeholder={words.settings.newField}
-        value={name}
-        onInput={(event) => setName(event.currentTarget.value)}
-      />
-      <select
-        aria-label={words.settings.type}
-        value={type}
-        onChange={(event) => setType(TYPES.find((one) => one === event.currentTarget.value) ?? 'text')}
-      >
-        {TYPES.map((one) => (
-          <option key={one} value={one}>
-            {words.settings.types[one]}
-          </option>
-        ))}
-      </select>
-      {hasOptions && (
-        <textarea
-          required
-          rows={3}
-          aria-label={words.settings.optionsByLine}
-          placeholder={words.settings.optionsByLine}
-          value={options}
-          onInput={(event) => setOptions(event.currentTarget.value)}
-        />
-      )}
-      <button class="button" type="submit" disabled={definitions.busy.value}>
-        <Icon name="plus" />
-        {words.settings.addField}
-      </button>
-    </form>
-  );
-}
-
-/** The definition of a field for another one like it: all but its name, its options and its place. */
-function definitionOf({ type, required, indexed, search, description, format, default: value }: Attribute) {
-  return { required, indexed, ...(type === 'text' ? { search } : {}), description, format, default: value };
-}
-
-/** The place of a new field beside a column: before the own fields of the project, among them, or after them. */
-function positionBeside(attributes: readonly Attribute[], { field, side }: Beside): number | null {
-  const position = attributes.find(({ id }) => id === field)?.position ?? null;
-  if (position !== null) return side === 'before' ? position : position + 1;
-  return FIRST.has(field) ? 0 : null;
-}
-
-/** The fields of every issue that precede the own fields of a project. */
-const FIRST: ReadonlySet<string> = new Set(['num', 'name', 'state']);

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ProjectModel } from '../../project/model';
 import { frozen, hidden, moved, shown } from '../../view/columns';
 import type { Column } from '../../view/view';
+import { FormulaMark } from '../../ui/formula-mark';
 import { Icon } from '../../ui/icon';
 import { Moves, SIDEWAYS } from '../../ui/moves';
 import { useSorting } from '../../ui/sorting';
@@ -39,7 +40,7 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
         />
       )}
       <ul class="field-list" ref={sorted}>
-        {fields.map(({ id, name, type }) => {
+        {fields.map(({ id, name, type, formula }) => {
           const at = place.get(id);
           const column = at === undefined ? undefined : columns[at];
           return (
@@ -56,6 +57,7 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
                 />
                 <Icon name={type} />
                 <span>{name}</span>
+                <FormulaMark formula={formula} />
               </label>
               {column && at !== undefined && (
                 <>

@@ -1,0 +1,32 @@
+/** The texts of an import, which load with its window. */
+import { counted, words } from '../words';
+
+export const importWords = {
+  title: (project: string) => `Import into ${project}`,
+  choose: 'Choose a CSV file, or drop one onto the page.',
+  drop: 'Drop the file to import it',
+  unreadable: 'Could not read the file',
+  looking: (file: string) => `Reading ${file} …`,
+  what: (file: string, rows: number, columns: number) =>
+    `${file} has ${counted(rows, 'row', 'rows')} and ${counted(columns, 'column', 'columns')}. Nothing is imported yet.`,
+  preview: 'First rows',
+  unnamed: (place: number) => `Column ${place}`,
+  target: (column: string) => `Field for ${column}`,
+  skip: 'Do not import',
+  newField: 'New field',
+  newOf: (type: string) => `New: ${type}`,
+  noName: 'Every issue needs a name. Choose Name for one column.',
+  start: (rows: number) => `Import ${counted(rows, 'row', 'rows')}`,
+  written: 'Rows sent',
+  state: (phase: 'fields' | 'rows' | 'index' | 'done' | 'cancelled' | 'failed', created: number, refused: number) =>
+    `${{ fields: 'Creating fields', rows: 'Writing', index: 'Written', done: 'Done', cancelled: 'Cancelled', failed: 'Failed' }[phase]}: ${counted(created, 'issue', 'issues')} created${refused ? `, ${counted(refused, 'row', 'rows')} refused` : ''}.`,
+  indexed: (indexed: number, created: number) =>
+    indexed >= created ? 'All of them are indexed.' : `Indexed ${words.count(indexed)} of ${words.count(created)} so far.`,
+  download: (rows: number) => `Download ${counted(rows, 'refused row', 'refused rows')}`,
+  refusedFile: (file: string) => `refused ${file}`,
+  reason: 'Why it was refused',
+  reasons: 'Why rows were refused',
+  because: (rows: number, reason: string) => `${counted(rows, 'row', 'rows')}: ${reason}`,
+  moreReasons: (reasons: number) => `${counted(reasons, 'more reason', 'more reasons')} in the file of refused rows.`,
+  computed: (columns: readonly string[]) => `Formulas compute ${columns.join(', ')}. The import skips ${columns.length === 1 ? 'this column' : 'these columns'}.`,
+} as const;
