@@ -32,6 +32,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys, live_keys
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.forgotten_answers import redact_answers
+from gridview.maintenance.rebalancing import Rebalancing
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
@@ -48,6 +49,7 @@ from gridview.schema.items import (
     to_item,
 )
 from gridview.schema.jobs import PARTS, Hint, Job, Turn, save, unchanged
+from gridview.schema.manual_orders import is_rank
 from gridview.schema.store import Catalogs, read_kept, require_deleted
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
@@ -172,6 +174,10 @@ class Worker:
             return None if self._check is None else self._check(hint, left)
         if keys.is_job_line(partition):
             return None if self._lines is None else self._lines(hint, left)
+        if keys.is_placements(partition):
+            return Rebalancing(self._table, self._catalogs, *keys.parse_placements(partition)).take_turn(
+                hint, left
+            )
         return self._take_turn(hint, left)
 
     def _take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
@@ -327,7 +333,9 @@ class Worker:
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
         if not self._remove_families(tenant, project, _families(leaving), left):
             return self._keep_lease(partition, job)
-        removed = {field.id for field in catalog.deleting if field.deleted <= job.epoch}
+        removed = {
+            field.id for field in catalog.deleting if field.deleted <= job.epoch and not is_rank(field.key)
+        }
         if removed and not redact_answers(
             self._table, tenant, project, partial(without_fields, fields=removed), left
         ):
@@ -413,7 +421,14 @@ class Worker:
         for remove in (remove_activity, remove_jobs, remove_outboxes):
             if not remove(self._table, tenant, project, left):
                 return self._keep_lease(partition, job)
-        for partition_of in (keys.views, keys.comments, live_keys.webhooks, keys.trash, keys.request):
+        for partition_of in (
+            keys.views,
+            keys.placements,
+            keys.comments,
+            live_keys.webhooks,
+            keys.trash,
+            keys.request,
+        ):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)
         for left_item in (derived_keys.TOTALS, derived_keys.FOLD):  # the journal's items expire
