@@ -102,7 +102,7 @@ class Rebalancing:
     catalogs: Catalogs
     tenant: str
     project: str
-    draw: Draw = random.random
+    draw: Draw = lambda: random.random()  # noqa: S311, PLW0108  (no secret, and the simulator has its own)
 
     def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
         """Rebalance until the seconds in `left` are over. None if the placements are not due, or the hint is outdated.
