@@ -59,7 +59,13 @@ FIRST = {
     ),
     "repairs": ("a repair meets others", "a fold meets a repair"),
     "questions": ("readers", "definitions", "stream", "blocks"),
-    "together": ("together: undo", "together: jobs", "together: webhooks", "together: all", "together: orders"),
+    "together": (
+        "together: undo",
+        "together: jobs",
+        "together: webhooks",
+        "together: all",
+        "together: orders",
+    ),
 }
 """The families of scenarios that are played first."""
 

@@ -68,7 +68,9 @@ class Sorters:
         """Look at a write of ranks: `before` has the documents as they were."""
         if world.home != self._world.home:
             return
-        changed = [key for key, one in world.documents.items() if self._rank(one) != self._rank(before.get(key, one))]
+        changed = [
+            key for key, one in world.documents.items() if self._rank(one) != self._rank(before.get(key, one))
+        ]
         if not changed:
             return
         by_itself = all(not world.documents[key][PLACED_BY] for key in changed)
@@ -93,7 +95,9 @@ class Sorters:
         cursor: Any = None
         for _ in range(_PAGES):
             asked = body if cursor is None else {**body, "cursor": cursor}
-            answer = world.functions(world.engine, Catalogs()).request(viewer, "POST", f"{world.path}/grid", asked)
+            answer = world.functions(world.engine, Catalogs()).request(
+                viewer, "POST", f"{world.path}/grid", asked
+            )
             if answer.status != 200:
                 raise Difference(f"the grid answers {answer}")
             found += [row["num"] for row in answer.body["rows"]]

@@ -377,7 +377,7 @@ def test_a_placement_is_a_change_and_has_a_token(api: Client, issues: str, view:
     assert answer.headers["x-change-id"] == change
     token = {"x-consistency-token": answer.headers["x-consistency-token"]}
     shown = api.post(f"{issues}/grid", {"sort": by(view)}, headers=token)
-    assert [row["num"] for row in shown.body["rows"]][:4] == [1, 2, 7, 3], "the index has not heard of it"
+    assert [row["num"] for row in shown.body["rows"]][:4] == [1, 2, 7, 3], "the index does not have it yet"
 
 
 def test_a_request_under_a_key_is_carried_out_once(api: Client, issues: str, view: str) -> None:

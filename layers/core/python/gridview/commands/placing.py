@@ -68,7 +68,7 @@ class Gap(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """How many rows of the request are done, and those of them that are there and in place."""
+    """How many rows of the request are done, and which of them exist, in place."""
 
     seen: int
     rows: list[PlacedRow]
@@ -81,10 +81,10 @@ class Placing:
     context: WriteContext
     order: ManualOrder
     rows_beside: RowsBeside
-    draw: Draw = lambda: random.random()  # noqa: S311, PLW0108  (no secret, and the simulator has its own)
+    draw: Draw = lambda: random.random()  # noqa: S311  (no secret, and the simulator has its own)
 
     def place(self, request: OrderRequest) -> list[PlacedRow]:
-        """Place rows together, in the order of the request. Returns them as they are then, without those that do not exist.
+        """Place rows together, in the order of the request. Returns the existing ones as they are then.
 
         AnchorGone if the row beside which they go does not exist; IndexBuilding if ranks there would be too long. Conflict if
         other placements keep coming first; then some of the rows may have been placed.

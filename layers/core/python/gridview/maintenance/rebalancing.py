@@ -1,7 +1,7 @@
 """Rebalances the ranks of a manual order where they have become too long.
 
-The rows around a long rank get new ranks, spread evenly over the gap between the rows beside them. Their order stays as it
-is after each write: the ranks that rise are written from the last row back, those that fall from the first row on. Each
+The rows around a long rank get new ranks, spread evenly over the gap between the rows beside them. Their order is
+the same after each write: rising ranks are written from the last row back, falling ranks from the first row on. Each
 write is a placement like a user's (`schema.placements`), so a user who places a row at the same time loses no place.
 
 A turn that dies has done some of these writes. The next one begins with the ranks as they are then.
@@ -102,12 +102,12 @@ class Rebalancing:
     catalogs: Catalogs
     tenant: str
     project: str
-    draw: Draw = lambda: random.random()  # noqa: S311, PLW0108  (no secret, and the simulator has its own)
+    draw: Draw = lambda: random.random()  # noqa: S311  (no secret, and the simulator has its own)
 
     def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
         """Rebalance until the seconds in `left` are over. None if the placements are not due, or the hint is outdated.
 
-        A range costs a result page of up to 800 rows, and for each row of it a read and twice the write units of its document.
+        A range costs a result page of up to 402 rows. Each row of it costs a read, and twice the write units of its document.
         """
         state = self._read()
         if not state.due or state.due != hint.due or state.due > clock.now():

@@ -33,8 +33,8 @@ lost, if there were any.
 """
 
 PLACED_AT, PLACED_BY, PLACED_UNDER = "placed_at", "placed_by", "placed_under"
-"""The attributes of a version that only placed its issue in a manual order: the stored instant, the user (empty: the
-service itself), and the change that it is part of. Such a version keeps `updated` and `updated_by`, and has no `change`.
+"""The attributes of a version that only placed its issue in a manual order. They are the stored instant, the user (empty:
+the service itself), and the change that it is part of. Such a version keeps `updated` and `updated_by`, and has no `change`.
 """
 
 _OF_ONE_VERSION = ("change", PLACED_AT, PLACED_BY, PLACED_UNDER)

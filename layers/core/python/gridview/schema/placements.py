@@ -2,8 +2,8 @@
 
     placed-T.P    job    the placements of the last minutes, and the ranks that are too long
 
-A placement reads this item, finds the neighbors of the place, and writes the item in the transaction that writes the
-documents, on condition that it is unchanged. So the placements of a project take effect one after the other, and each one
+A placement reads this item and finds the neighbors of the place. The transaction that writes the documents writes the item
+too, on condition that it is unchanged. So the placements of a project take effect one after the other, and each one
 knows all earlier ones, however late the index is. While ranks are too long, the item has a due time, and upkeep rebalances
 the range around them.
 """
@@ -57,7 +57,7 @@ class Placements:
     revision: int = 0
 
     def adding(self, versions: Mapping[int, int], now: float) -> Self:
-        """Return the same with placements made now, by issue number, and without those that the index has."""
+        """Return the same with placements made now, by issue number, and without the ones that the index has."""
         kept = (one for one in self.recent if one.at > now - _KEPT_SECONDS and one.num not in versions)
         added = (Placement(num, version, int(now)) for num, version in versions.items())
         return replace(self, recent=(*kept, *added)[-MAX_ISSUES:])
