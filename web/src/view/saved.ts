@@ -30,7 +30,8 @@ export interface Opened {
 
 export function viewOf(saved: SavedView): View {
   return {
-    sort: saved.query.sort,
+    // The page does not show manual orders: the rows are then in the order of their numbers.
+    sort: [...saved.query.sort].filter((key) => 'field' in key),
     filter: saved.query.filter ?? null,
     search: '',
     groups: saved.groups.map(({ field, unit, timezone, bins, width }) => ({
