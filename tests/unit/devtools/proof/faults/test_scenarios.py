@@ -28,7 +28,7 @@ EVERY = 250
 
 DRAWN = range(RANDOM, RANDOM + 40)
 
-PEOPLE = range(TOGETHER + 36, TOGETHER + 48)
+PEOPLE = range(TOGETHER + 35, TOGETHER + 55)
 """Scenarios with several users, of each family and with each size of batches."""
 
 
@@ -157,6 +157,10 @@ def test_undos_jobs_and_messages_occur_while_everything_else_goes_on() -> None:
         "couriers",
         "histories",
         "batches of two tenants",
+        "placed rows",
+        "rebalanced rows",
+        "rows in order",
+        "rows followed in order",
     ):
         assert totals[what] > 0, what
     assert totals["messages of resets"] == 0
