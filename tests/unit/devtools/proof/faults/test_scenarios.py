@@ -28,7 +28,7 @@ EVERY = 250
 
 DRAWN = range(RANDOM, RANDOM + 40)
 
-PEOPLE = range(TOGETHER + 35, TOGETHER + 55)
+PEOPLE = range(TOGETHER, TOGETHER + 20)
 """Scenarios with several users, of each family and with each size of batches."""
 
 
