@@ -163,6 +163,30 @@ VIEW: Final[Mapping[str, Any]] = {
 }
 """A saved view of the demo. Each reader sees their own issues in it."""
 
+BOARD: Final[Mapping[str, Any]] = {
+    "name": "Work by state",
+    "visibility": "shared",
+    "kind": "board",
+    "query": {"sort": [{"field": DATE_ATTRIBUTE}]},
+    "color_by": "priority",
+    "board": {
+        "by": "state",
+        "columns": [
+            {"value": "reported"},
+            {"value": "planned"},
+            {"value": "in progress", "limit": 200},
+            {"value": "on hold", "limit": 200},
+            {"value": "done"},
+            {"value": "rejected", "hidden": True},
+        ],
+        "card": ["assignee", DATE_ATTRIBUTE, "priority"],
+        "aggregate": {"field": "estimate", "function": "sum"},
+    },
+}
+"""A saved board of the demo. More issues are in progress than its limit."""
+
+_VIEWS: Final = (VIEW, BOARD)
+
 _WORK: Final = {
     "Structural": (
         "Crack in gusset plate",
@@ -204,7 +228,7 @@ def load(table: Table) -> None:
         _load_issues(table, catalog, [_example(catalog, num, body) for num, body in enumerate(bodies, 1)])
     catalog = _ensure(table, DEMO, states=_colored(STATES))
     _load_issues(table, catalog, list(_generate(catalog)))
-    _save_view(table, catalog)
+    _save_views(table, catalog)
 
 
 def _ensure(table: Table, project: _Project, states: Sequence[str | _Option] = ("open", "closed")) -> Catalog:
@@ -233,15 +257,14 @@ def _load_issues(table: Table, catalog: Catalog, issues: list[Document]) -> None
     bulk.load(table, catalog, issues, bulk.in_transactions)
 
 
-def _save_view(table: Table, catalog: Catalog) -> None:
-    if (
-        table.get(keys.views(catalog.tenant, catalog.project), keys.shared_view(1), consistent=True)
-        is not None
-    ):
-        return  # an earlier load came this far, and people may have edited the view since
+def _save_views(table: Table, catalog: Catalog) -> None:
     actor = Actor(catalog.tenant, _LOADER, Role.ADMIN)
-    change = saved_views.parse_create(catalog, VIEW, Reference.of(actor.user))
-    create_view(table, catalog, actor, change, partial(saved_views.ready, catalog))
+    partition = keys.views(catalog.tenant, catalog.project)
+    for place, body in enumerate(_VIEWS, 1):
+        if table.get(partition, keys.shared_view(place), consistent=True) is not None:
+            continue  # an earlier load came this far, and people may have edited the view since
+        change = saved_views.parse_create(catalog, body, Reference.of(actor.user))
+        create_view(table, catalog, actor, change, partial(saved_views.ready, catalog))
 
 
 def _example(catalog: Catalog, num: int, body: Mapping[str, Any]) -> Document:

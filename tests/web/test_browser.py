@@ -22,8 +22,14 @@ TRACKER = "e2e/tracker.e2e.ts"
 PASTE = "e2e/paste.e2e.ts"
 """It changes half of the demo, several times, so the index lags for the tests after it."""
 
+TOUCH = "e2e/touch.e2e.ts"
+"""The page on a telephone, only by fingers."""
+
 ISSUES = 400
 """The number of the tracker's issues, with all their columns. The engine takes a minute to hold all 2,501 of them."""
+
+SHARED_CORES = 1800
+"""Seconds after which the tests of the page count as hung. They take a quarter of that beside the other tests."""
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +51,15 @@ def passes(stack: LocalStack, *arguments: str, workers: int = 1) -> None:
 
 
 @needs.chromium
+@pytest.mark.timeout(SHARED_CORES)
 def test_the_page_does_what_people_expect_of_it(stack: LocalStack) -> None:
-    passes(stack, "--exclude", TRACKER, "--exclude", PASTE, workers=2)
+    passes(stack, "--exclude", TRACKER, "--exclude", PASTE, "--exclude", TOUCH, workers=2)
+
+
+@needs.chromium
+@needs.time
+def test_the_page_works_by_touch(stack: LocalStack) -> None:
+    passes(stack, TOUCH)
 
 
 @needs.chromium

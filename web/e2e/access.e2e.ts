@@ -14,7 +14,7 @@ describe('a viewer', () => {
     const page = await ProjectPage.open(await visit(VIEWER), id);
     for (const name of ['New row', 'Undo', 'Delete rows']) expect(await page.tool(name).count()).toBe(0);
     const more = await page.open('More');
-    await expect.poll(() => more.getByRole('button').allInnerTexts()).toEqual(['Commands', 'Find in the rows\nCtrl+F', 'Query plan and cost', 'Save as view', 'Export as CSV', 'Background jobs', 'Trash']);
+    await expect.poll(() => more.getByRole('button').allInnerTexts()).toEqual(['Commands\nCtrl+K', 'Find in the rows\nCtrl+F', 'Query plan and cost', 'Save as view', 'New board', 'Export as CSV', 'Background jobs', 'Trash']);
     await page.page.keyboard.press('Escape');
     const cell = await page.cell(0, 'Name');
     await cell.dblclick();

@@ -17,6 +17,8 @@ export interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
+  /** Whether the screen is touched, and nothing points at it. */
+  readonly touch?: boolean;
 }
 
 /** A window with its own cookies. It uses English and UTC, whatever the settings of this machine. */
@@ -30,11 +32,12 @@ export class Visit {
   ) {}
 
   static async begin(browser: Browser, origin: string, cookies: readonly Cookie[], look: Look = {}): Promise<Visit> {
-    const { width = 1366, height = 800, scheme = 'light' } = look;
+    const { width = 1366, height = 800, scheme = 'light', touch = false } = look;
     const context = await browser.newContext({
       baseURL: origin,
       viewport: { width, height },
       colorScheme: scheme,
+      hasTouch: touch,
       reducedMotion: 'reduce',
       locale: 'en-US',
       timezoneId: 'UTC',

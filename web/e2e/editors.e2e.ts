@@ -1,8 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import { findings } from './accessibility';
 import { ProjectPage } from './project-page';
 import { makeProject, valuesOf, type NewField } from './projects';
+import { ADMIN } from './stack';
 import { test } from './test';
 
 /** A field of each type, with a value that an editor may not be able to show in full. */
@@ -137,7 +139,8 @@ describe('an editor', () => {
 
   test('stays open with an invalid value and the reason, and has it again when reopened', async ({ visit, api }) => {
     const id = await parts(api, 'Refused');
-    const visited = await visit();
+    // Administrators would create options.
+    const visited = await visit({ ...ADMIN, user: 'ellen', role: 'editor' });
     const { page } = visited;
     const project = await ProjectPage.open(visited, id, VIEW);
     for (const [column, field, wrong, message, right, stored] of [
@@ -177,6 +180,93 @@ describe('an editor', () => {
     await page.keyboard.press('Escape');
     await expect.poll(() => editorIn(page).count()).toBe(0);
     expect(await valuesOf(api, id, 2)).toMatchObject({ due: '2024-02-29' });
+  });
+});
+
+describe('an option', () => {
+  const optionsOf = async (api: Api, project: string, attribute: string) => {
+    const { body } = await api.call('GET', '/v1/projects/{project}/attributes/{attribute}', { path: { project, attribute } });
+    return body.options?.map(({ value }) => value);
+  };
+
+  test('is created from a cell by an administrator, by keys and by the mouse', async ({ visit, api }) => {
+    const id = await parts(api, 'New options');
+    const visited = await visit(undefined, { width: 1400 });
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const entry = (text: string) => page.getByRole('option', { name: text, exact: true });
+    const kind = await project.cell(1, 'Kind');
+    await kind.click();
+    // It is the last entry: options that have the text come first.
+    await page.keyboard.type('bol');
+    expect(await page.getByRole('option').allInnerTexts()).toEqual(['bolt', 'Create “bol”']);
+    await editorIn(page).fill('Bolt');
+    expect(await page.getByRole('option').allInnerTexts()).toEqual(['bolt']);
+    await editorIn(page).fill('cable');
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('New in Kind for everyone: cable.').waitFor();
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ kind: 'cable' });
+    expect(await optionsOf(api, id, 'kind')).toEqual(['beam', 'bolt', 'plate', 'cable']);
+    expect(await kind.innerText()).toBe('cable');
+    // By its place, the fourth option is purple.
+    await kind.locator('.pill-purple').waitFor();
+    // The page goes on with it: undo takes the value back, and the option stays.
+    await kind.click();
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => valuesOf(api, id, 2)).not.toHaveProperty('kind');
+    await page.keyboard.type('cab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ kind: 'cable' });
+
+    // Several options at once, while someone else changes the field: the page reads it again, and adds to that.
+    const path = { project: id, attribute: 'trades' };
+    await (await project.cell(0, 'Trades')).click();
+    await page.keyboard.type('glass');
+    await entry('Create “glass”').click();
+    await page.keyboard.type('zinc');
+    await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path, body: { options: ['paint', 'steel, welded', 'wood', 'stone'] } });
+    await page.keyboard.press('Enter');
+    expect(await optionsOf(api, id, 'trades')).toEqual(['paint', 'steel, welded', 'wood', 'stone']);
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(() => optionsOf(api, id, 'trades')).toEqual(['paint', 'steel, welded', 'wood', 'stone', 'glass', 'zinc']);
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ trades: ['steel, welded', 'wood', 'glass', 'zinc'] });
+    // Escape creates nothing.
+    await (await project.cell(1, 'Trades')).click();
+    await page.keyboard.type('rope');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+
+    // States, and in the panel of an issue.
+    await (await project.cell(1, 'No.')).click();
+    await page.keyboard.press('Space');
+    await page.getByRole('complementary').getByRole('button', { name: /^State / }).click();
+    await page.keyboard.type('planned');
+    await entry('Create “planned”').click();
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ state: 'planned' });
+    expect(await optionsOf(api, id, 'trades')).not.toContain('rope');
+    await expect.poll(() => page.getByText('have changed').count()).toBe(0);
+  });
+
+  test('that the API refuses marks the cell with the reason; editors cannot create one', async ({ visit, api }) => {
+    const options = Array.from({ length: 200 }, (_, at) => `part ${at}`);
+    const fields: NewField[] = [{ id: 'part', name: 'Part', type: 'enum', options }];
+    const id = await makeProject(api, { name: 'Many options', fields, issues: [{ name: 'Girder', fields: {} }] });
+    const visited = await visit();
+    const project = await ProjectPage.open(visited, id);
+    const part = await project.cell(0, 'Part');
+    await part.click();
+    await visited.page.keyboard.type('one more');
+    await visited.page.keyboard.press('Enter');
+    await expect.poll(() => part.getAttribute('aria-invalid')).toBe('true');
+    await visited.page.getByText('1 cell was refused').waitFor();
+    await part.click();
+    await visited.page.getByRole('alert').getByText('one more: A field can have at most 200 options.').waitFor();
+
+    const other = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), id);
+    await (await other.cell(0, 'Part')).click();
+    await other.page.keyboard.type('one more');
+    expect(await other.page.getByRole('option').count()).toBe(0);
   });
 });
 

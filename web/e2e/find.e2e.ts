@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { findings } from './accessibility';
 import { ProjectPage } from './project-page';
-import { countOf, makeProject, PARTS, valuesOf } from './projects';
+import { countOf, makeProject, PARTS, valuesOf, type NewField } from './projects';
 import { test } from './test';
 
 /** Rows that are far from each other: the page holds few of the ones between. */
@@ -30,7 +30,7 @@ describe('find', () => {
     await page.keyboard.press('Control+f');
     await page.keyboard.type('girder');
     await bar(page).getByText('3 issues').waitFor();
-    await bar(page).getByText('Looks in Name, Note.').waitFor();
+    await bar(page).getByText('Looks in No., Name, State, Note. Parts of No. only in loaded rows.').waitFor();
     expect((await marked(page)).sort()).toEqual(['Girder', 'next to the girder']);
     expect(await findings(page)).toEqual([]);
 
@@ -71,6 +71,54 @@ describe('find', () => {
     await bar(page).getByRole('button', { name: 'Close find' }).click();
     await bar(page).waitFor({ state: 'hidden' });
     expect(await marked(page)).toEqual([]);
+  });
+
+  test('finds options, numbers, dates and users, in all rows as far as the API finds them', async ({ visit, api }) => {
+    const fields: readonly NewField[] = [
+      { id: 'price', name: 'Price', type: 'number', format: { as: 'currency', currency: 'USD' } },
+      { id: 'kind', name: 'Kind', type: 'enum', options: ['beam', 'steel beam', 'plate'] },
+      { id: 'tags', name: 'Tags', type: 'multi_enum', options: ['old', 'oldest', 'new'] },
+      { id: 'due', name: 'Due', type: 'date' },
+      { id: 'owner', name: 'Owner', type: 'user' },
+    ];
+    const filled = { price: '1234.5', kind: 'steel beam', tags: ['oldest', 'new'], due: '2026-11-27', owner: 'grace' };
+    const issues = Array.from({ length: ISSUES }, (_, at) => ({ name: `Part ${at + 1}`, fields: [2, 450, 590].includes(at + 1) ? filled : {} }));
+    const id = await makeProject(api, { name: 'Values', fields, issues });
+    const project = await ProjectPage.open(await visit(), id, 'columns=name:200,price:120,kind:120,tags:160,due:140,owner:120');
+    const { page } = project;
+    await project.counts('600 issues');
+    await (await project.cell(0, 'Name')).click();
+    await page.keyboard.press('Control+f');
+    const text = bar(page).getByRole('textbox');
+    for (const [typed, found] of [
+      ['STEEL', 'steel beam'],
+      ['oldes', 'oldest\nnew'],
+      ['1234.50', '$1,234.50'],
+      ['$1,234.5', '$1,234.50'],
+      ['2026-11-27', 'Nov 27, 2026'],
+      ['nov 27, 2026', 'Nov 27, 2026'],
+      ['grace', 'grace'],
+    ] as const) {
+      await text.fill(typed);
+      await bar(page).getByText('3 issues', { exact: true }).waitFor();
+      expect(await marked(page)).toEqual([found]);
+    }
+    await text.fill('steel');
+    await bar(page).getByText('3 issues', { exact: true }).waitFor();
+    for (const place of ['1 of 3', '2 of 3', '3 of 3', '1 of 3']) {
+      await page.keyboard.press('Enter');
+      await bar(page).getByText(`${place} issues`).waitFor();
+      await expect.poll(() => selected(page)).toBe('steel beam');
+    }
+    // A part of a number or a date is found only where the page has the row, and the bar says so.
+    await bar(page).getByText('Parts of Price, Due, Owner only in loaded rows.').waitFor();
+    await text.fill('$1,23');
+    await bar(page).getByText(/^\d loaded issues?$/).waitFor();
+    expect(await marked(page)).toEqual(['$1,234.50']);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => selected(page)).toBe('$1,234.50');
+    await text.fill('$9');
+    await bar(page).getByText('No matches').waitFor();
   });
 
   test('goes from group to group, and counts what is in closed ones', async ({ visit, api }) => {
@@ -118,8 +166,10 @@ describe('find', () => {
     await page.keyboard.press('Control+f');
     await page.keyboard.type('PIER');
     await bar(page).getByText('2 issues').waitFor();
-    await bar(page).getByText('Above 10,000 issues: only whole words of columns that are searchable by words (Name, Long).').waitFor();
-    expect(await marked(page)).toEqual(['Pier', 'the North pier']);
+    // Loaded rows show the text in more cells.
+    await bar(page).getByText('and 2 more loaded issues.').waitFor();
+    await bar(page).getByText('Above 10,000 issues: in all rows only whole words of columns that are searchable by words (Name, Long), in loaded rows all cells.').waitFor();
+    expect((await marked(page)).sort()).toEqual(['Pier', 'Piers', 'a pier', 'the North pier']);
     // The search box looks in the same fields.
     await project.toolbar.getByRole('searchbox').fill('pier');
     await page.keyboard.press('Enter');

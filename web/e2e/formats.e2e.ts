@@ -64,3 +64,53 @@ describe('the format of a field', () => {
     await expect.poll(() => text(2, 'Price')).toBe('$9.50');
   });
 });
+
+describe('a cell that is too small', () => {
+  test('shows no part of a number, counts its options, and has the whole content as a tooltip', async ({ visit, api }) => {
+    const tags = ['reinforced', 'galvanized', 'inspected', 'replaced'];
+    const id = await makeProject(api, {
+      name: 'Narrow cells',
+      fields: [
+        { id: 'price', name: 'Price', type: 'number' },
+        { id: 'tags', name: 'Tags', type: 'multi_enum', options: tags },
+        { id: 'done', name: 'Done', type: 'number', format: { as: 'rating', max: 5 } },
+        { id: 'kind', name: 'Kind', type: 'enum', options: ['a beam that is welded at both ends'] },
+        { id: 'note', name: 'Note', type: 'text' },
+      ],
+      issues: [{ name: 'Beam', fields: { price: '1234567.25', done: 4, kind: 'a beam that is welded at both ends', tags, note: 'A note that is longer than its column, so it goes on in a second line where rows are tall' } }],
+    });
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'columns=name:120,price:64,tags:230,done:60,kind:120,note:160');
+    const [price, some, note] = [await project.cell(0, 'Price'), await project.cell(0, 'Tags'), await project.cell(0, 'Note')];
+    const [stars, kind] = [await project.cell(0, 'Done'), await project.cell(0, 'Kind')];
+    await price.getByRole('img', { name: '1,234,567.25' }).waitFor();
+    expect(await price.innerText()).toBe('###');
+    await price.hover();
+    await expect.poll(() => price.locator('.cell').getAttribute('title')).toBe('1,234,567.25');
+    await some.getByRole('img', { name: 'inspected, replaced' }).waitFor();
+    expect((await some.innerText()).split(/\s+/)).toEqual(['reinforced', 'galvanized', '+2']);
+    await some.hover();
+    await expect.poll(() => some.locator('.cell').getAttribute('title')).toBe(tags.join(', '));
+    expect(await stars.innerText()).toBe('###');
+    await kind.hover();
+    await expect.poll(() => kind.locator('.cell').getAttribute('title')).toBe('a beam that is welded at both ends');
+    await note.hover();
+    await expect.poll(() => note.locator('.cell').getAttribute('title')).toMatch(/^A note that/);
+
+    // With more room, the number is there again.
+    await project.head('Price').locator('.ag-header-cell-resize').dblclick();
+    await expect.poll(() => price.innerText()).toBe('1,234,567.25');
+
+    // A tall row has two lines of text, and of options.
+    const lines = () => note.locator('.cell').evaluate((cell) => cell.getClientRects()[0]?.height ?? 0);
+    const one = await lines();
+    const panel = await project.open('Row height');
+    await panel.getByLabel('Tall').check();
+    await expect.poll(lines).toBeGreaterThan(one);
+    await expect.poll(async () => (await some.innerText()).split(/\s+/)).toEqual(tags);
+    await panel.getByLabel('Normal').check();
+    await expect.poll(async () => (await some.innerText()).split(/\s+/)).toEqual(['reinforced', 'galvanized', '+2']);
+    await page.keyboard.press('Escape');
+  });
+});

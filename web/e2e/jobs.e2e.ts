@@ -110,3 +110,28 @@ describe('jobs', () => {
     expect(faults.splice(0)).toEqual([expect.stringMatching(/^a request to http:.*\.csv/)]);
   });
 });
+
+test('a column menu groups dates by month; a bulk change of too many groups is refused before it starts', async ({ visit, api }) => {
+  const kinds = Array.from({ length: 11 }, (_, at) => `kind ${at}`);
+  const fields = [...PARTS.filter(({ id }) => id === 'due'), { id: 'sort', name: 'Sort', type: 'enum' as const, options: kinds }];
+  const issues = kinds.map((kind, at) => ({ name: `Part ${at}`, fields: { sort: kind, due: `2024-05-${10 + at}` } }));
+  const id = await makeProject(api, { name: 'Groups', fields, issues });
+  const project = await ProjectPage.open(await visit(), id, 'columns=num:64!,name:200,due:120,sort:120');
+  const { page } = project;
+  await project.columnMenu('Due', 'Group by this');
+  await expect.poll(() => project.view.get('group')).toBe('due.month');
+  await project.group('Due: May 2024, 11 issues').waitFor();
+
+  await page.goto(`/projects/${id}?group=sort&columns=num:64!,name:200,sort:120`);
+  await project.counts('11 issues');
+  await (await project.cell(1, 'Name')).click();
+  await page.keyboard.press('Control+a');
+  await project.more('Change the 11 selected issues');
+  const drawer = page.getByRole('complementary');
+  await drawer.getByRole('alert').getByText('The selection has more than 10 groups.').waitFor();
+  await drawer.getByLabel('Field').selectOption('Name');
+  await drawer.getByRole('button', { name: 'New value' }).click();
+  await page.keyboard.type('same');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => drawer.getByRole('button', { name: 'Change 11 issues' }).isDisabled()).toBe(true);
+});

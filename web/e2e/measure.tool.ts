@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { findings } from './accessibility';
+import { boardFigures } from './board-figures';
 import { Visit } from './browser';
 import { footers } from './footers';
 import { TIMEOUT } from './timeout';
@@ -52,6 +53,7 @@ test('the page is measured', async ({ browser, stack }) => {
   const heap = await heapOf(await context.newCDPSession(page));
   const axe = await findings(page);
   await context.close();
+  const board = await boardFigures(browser, stack);
   const stored = await imported(browser, stack);
   const figures = {
     cold: median(cold),
@@ -64,6 +66,7 @@ test('the page is measured', async ({ browser, stack }) => {
     median: median(frames),
     heap,
     axe,
+    ...board,
     stored,
   };
   await writeFile(inject('output'), JSON.stringify(figures));

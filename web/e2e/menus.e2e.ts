@@ -1,15 +1,14 @@
-import type { CDPSession, Locator } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { filterOfNums, MAX_NAMED } from '../src/rows/targets';
 import { findings } from './accessibility';
+import { boxOf } from './dragging';
+import { Finger } from './finger';
 import { ProjectPage } from './project-page';
 import { countOf, makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
 import { test } from './test';
-
-/** Milliseconds that a finger rests until a menu opens, with some to spare. */
-const LONG = 900;
 
 const parts = (api: Api, count = 60): Promise<string> =>
   makeProject(api, {
@@ -26,15 +25,6 @@ function entriesOf(menu: Locator): Promise<readonly string[]> {
 /** The names of the columns whose heads are selected. */
 function chosen({ grid }: ProjectPage): Promise<readonly string[]> {
   return grid.locator('.ag-header-cell.is-chosen .head-name').allInnerTexts();
-}
-
-async function longPress(session: CDPSession, on: Locator): Promise<void> {
-  const box = await on.boundingBox();
-  if (!box) throw new Error('It is not in view.');
-  const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }];
-  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
-  await new Promise((rested) => setTimeout(rested, LONG));
-  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
 describe('the menu of a cell', () => {
@@ -89,11 +79,9 @@ describe('the menu of a cell', () => {
 
   test('opens under a finger that rests', async ({ visit, api }) => {
     const id = await parts(api, 10);
-    const { page, context } = await visit();
+    const { page } = await visit();
     const project = await ProjectPage.open({ page }, id);
-    const session = await context.newCDPSession(page);
-    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
-    await longPress(session, await project.cell(3, 'Weight'));
+    await (await Finger.on(page)).rest(await project.cell(3, 'Weight'));
     const menu = project.menu('Actions for the cell Weight');
     await menu.getByRole('menuitem', { name: 'Clear' }).click();
     await expect.poll(() => valuesOf(api, id, 4)).not.toHaveProperty('weight');
@@ -195,8 +183,7 @@ describe('the head of a column', () => {
     const edge = project.head('Weight').locator('.ag-header-cell-resize');
     expect((await edge.boundingBox())?.width).toBeGreaterThanOrEqual(8);
     const widthOf = async (column: string) => (await project.head(column).boundingBox())?.width ?? 0;
-    const box = await edge.boundingBox();
-    if (!box) throw new Error('The column has no edge.');
+    const box = await boxOf(edge);
     const [x, y] = [box.x + 2, box.y + box.height / 2];
     await page.mouse.move(x, y);
     await page.mouse.down();

@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Visit } from './browser';
+import { boxOf } from './dragging';
 
 /**
  * A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns.
@@ -55,10 +56,25 @@ export class ProjectPage {
     return this.grid.getByRole('button', { name: label, exact: true });
   }
 
+  /** The row of the head of a group. */
+  groupRow(label: string): Locator {
+    return this.grid.getByRole('row').filter({ has: this.page.getByRole('button', { name: label, exact: true }) });
+  }
+
+  /** The figures of a group in a column. */
+  async figures(label: string, column: string): Promise<Locator> {
+    return this.groupRow(label).locator(`[role="gridcell"][aria-colindex="${await this.head(column).getAttribute('aria-colindex')}"]`);
+  }
+
+  /** The heads of groups that stay at the top while their rows scroll. They are hidden from screen readers. */
+  get stickyHeads(): Locator {
+    return this.page.locator('.sticky-head');
+  }
+
   /** The summary below a column. */
   async footer(column: string): Promise<Locator> {
-    const last = Number(await this.grid.getAttribute('aria-rowcount'));
-    return this.cell(last - 2, column);
+    const place = await this.head(column).getAttribute('aria-colindex');
+    return this.grid.locator(`.footer [role="gridcell"][aria-colindex="${place}"]`);
   }
 
   /** The button of the toolbar with this name, which may be followed by a number of settings. */
@@ -143,8 +159,7 @@ export class ProjectPage {
   /** Drag the scroll bar to a part of its way, from 0 to 1. */
   async dragScrollBar(part: number): Promise<void> {
     const bar = this.page.locator('.ag-body-vertical-scroll-viewport');
-    const box = await bar.boundingBox();
-    if (!box) throw new Error('The grid has no scroll bar.');
+    const box = await boxOf(bar);
     const way = () => bar.evaluate(({ scrollTop, scrollHeight }) => scrollTop / scrollHeight);
     const now = await way();
     const x = box.x + box.width / 2;
@@ -188,7 +203,7 @@ function topOf({ scrollTop }: Element): number {
   return scrollTop;
 }
 
-/** Rows that loaded have a number; heads of groups have no cells. */
+/** Rows that loaded have a number; heads of groups have no values. */
 function areLoaded(rows: readonly ShownRow[]): boolean {
   return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
 }
@@ -197,7 +212,9 @@ function areLoaded(rows: readonly ShownRow[]): boolean {
 function readRows(grid: Element): ShownRow[] {
   const textOf = (cell: Element) => {
     const label = cell.querySelector('[role="img"]')?.getAttribute('aria-label');
-    return label ?? [...(cell.firstElementChild?.children.length ? cell.firstElementChild.children : [cell])].map(({ textContent }) => textContent).join(', ');
+    if (label && !cell.querySelector('.cell-more')) return label;
+    const parts = cell.firstElementChild?.children.length ? [...cell.firstElementChild.children] : [cell];
+    return parts.flatMap((part) => (part.classList.contains('cell-more') ? [] : [part.textContent])).join(', ');
   };
   const heads = [...grid.querySelectorAll('[role="columnheader"]')];
   const names = new Map(
@@ -216,7 +233,7 @@ function readRows(grid: Element): ShownRow[] {
     .map((row) => ({
       at: Number(row.getAttribute('aria-rowindex')) - 2,
       cells: Object.fromEntries(
-        [...row.querySelectorAll('[role="gridcell"][aria-colindex]:not([col-id^="#"])')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
+        (row.querySelector('.group-toggle') ? [] : [...row.querySelectorAll('[role="gridcell"][aria-colindex]:not([col-id^="#"])')]).map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
       ),
     }))
     .sort((a, b) => a.at - b.at);

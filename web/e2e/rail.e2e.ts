@@ -1,7 +1,7 @@
-import type { Locator, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
+import { drag } from './dragging';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
@@ -24,16 +24,6 @@ async function withViews(api: Api, project: string): Promise<void> {
 const list = (project: ProjectPage) => project.page.getByRole('navigation', { name: 'Views' });
 const viewLink = (project: ProjectPage, name: string) => list(project).getByRole('link', { name: new RegExp(`^${name}( |$)`) });
 const names = (project: ProjectPage) => list(project).locator('.view-name').allInnerTexts();
-
-/** Drag an element onto the upper or lower half of another. */
-async function drag(page: Page, from: Locator, to: Locator, half: 'upper' | 'lower'): Promise<void> {
-  const [start, end] = [await from.boundingBox(), await to.boundingBox()];
-  if (!start || !end) throw new Error('There is nothing to drag.');
-  await page.mouse.move(start.x + start.width / 2, start.y + start.height / 2);
-  await page.mouse.down();
-  await page.mouse.move(end.x + end.width / 2, end.y + end.height * (half === 'upper' ? 0.2 : 0.8), { steps: 5 });
-  await page.mouse.up();
-}
 
 describe('the order', () => {
   test('of views is changed by dragging, by keys and by their menu, for everyone who sees them', async ({ visit, api }) => {

@@ -4,6 +4,7 @@
 import { expect, inject, test as plain } from 'vitest';
 import type { User } from '../src/auth/session';
 import { openBrowser, Visit, type Look } from './browser';
+import { makePlaces } from './matrix/places';
 import { ADMIN, Stack } from './stack';
 
 export const test = plain
@@ -15,6 +16,8 @@ export const test = plain
   /** An address that `./dev up` has printed. Its key is spent when the stack is entered. */
   .extend('address', { scope: 'worker' }, () => inject('pages')[Number(process.env['VITEST_POOL_ID']) - 1] ?? '')
   .extend('stack', { scope: 'worker' }, ({ browser, address }) => Stack.enter(browser, address))
+  /** Here, because a test that extends this one would enter the stack again. */
+  .extend('places', { scope: 'worker' }, ({ stack }) => makePlaces(stack))
   /** Opens the page for a signed-in user, or without one. */
   .extend('visit', ({ browser, stack }, { onCleanup }) => {
     const visits: Visit[] = [];

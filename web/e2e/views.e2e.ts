@@ -148,7 +148,12 @@ describe('comments', () => {
     await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await panel.getByText('No rust.').waitFor();
     expect(await read()).toMatchObject([{ text: 'No rust.', mentions: [], version: 2 }]);
-    await panel.getByRole('button', { name: 'Delete the comment by' }).click();
+    const question = project.page.getByRole('dialog', { name: 'Delete this comment?' });
+    for (const answer of ['Cancel', 'Delete']) {
+      expect(await read()).toHaveLength(1);
+      await panel.getByRole('button', { name: 'Delete the comment by' }).click();
+      await question.getByRole('button', { name: answer }).click();
+    }
     await panel.getByText('No comments yet.').waitFor();
     expect(await read()).toEqual([]);
   });

@@ -3,7 +3,8 @@ import { loadEnv } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { TIMEOUT } from './timeout.ts';
 
-const { GRIDVIEW_PAGE: pages = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium' } = loadEnv('', '.', 'GRIDVIEW_');
+const env = loadEnv('', '.', 'GRIDVIEW_');
+const { GRIDVIEW_PAGE: pages = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium', GRIDVIEW_IMAGES: images = '' } = env;
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,6 +12,10 @@ declare module 'vitest' {
     readonly pages: readonly string[];
     /** The path of the browser. */
     readonly chromium: string;
+    /** Whether everything is tested that is sampled otherwise. */
+    readonly thorough: boolean;
+    /** The folder for images of every state; empty: none are written. */
+    readonly images: string;
   }
 }
 
@@ -19,7 +24,7 @@ const addresses = pages.split(' ');
 export default defineConfig({
   test: {
     include: ['e2e/**/*.e2e.ts'],
-    provide: { pages: addresses, chromium },
+    provide: { pages: addresses, chromium, thorough: 'GRIDVIEW_THOROUGH' in env, images },
     // A worker keeps its browser for all its files. A key in an address is good once, so each worker has an address.
     isolate: false,
     maxWorkers: addresses.length,

@@ -54,3 +54,52 @@ export function beyond(elements: Locator): Promise<readonly string[]> {
     });
   });
 }
+
+/**
+ * Controls that no user can reach: beyond the window, or cut by an element around them that does not scroll; and panels
+ * that scroll sideways. The grid is as wide as its columns, so it is left out.
+ */
+export function outOfReach(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const CONTROLS = 'button, a[href], input:not([type="hidden"]), select, textarea, summary';
+    /** Content that is wider than any window, and scrolls in its own frame. */
+    const SIDEWAYS = '.scroller, .bars, input, textarea, pre';
+    const inFront = [...document.querySelectorAll('dialog:modal')].at(-1);
+    const scope = inFront ?? document.body;
+    const nameOf = (element: Element) => `<${element.tagName.toLowerCase()} class="${element.className}"> “${(element.getAttribute('aria-label') ?? element.textContent).slice(0, 60)}”`;
+    const isSeen = (element: Element) => {
+      const { width, height } = element.getBoundingClientRect();
+      return width > 1 && height > 1 && element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !element.closest('.ag-root-wrapper, .visually-hidden');
+    };
+    const faultOf = (element: Element): string | null => {
+      let { left, right, top, bottom } = element.getBoundingClientRect();
+      for (let at: Element | null = element; at && !at.matches(':popover-open, dialog:modal'); at = at.parentElement) {
+        const around: Element | null = at.parentElement;
+        if (!around || around === document.body) break;
+        const { overflowX, overflowY } = getComputedStyle(around);
+        const box = around.getBoundingClientRect();
+        if (overflowX !== 'visible' && (left < box.left - 1 || right > box.right + 1)) {
+          if (!/auto|scroll/.test(overflowX)) return `is cut by ${nameOf(around)}`;
+          [left, right] = [box.left, box.right];
+        }
+        if (overflowY !== 'visible' && (top < box.top - 1 || bottom > box.bottom + 1)) {
+          if (!/auto|scroll/.test(overflowY)) return `is cut by ${nameOf(around)}`;
+          [top, bottom] = [box.top, box.bottom];
+        }
+      }
+      const isBeyond = left < -1 || right > innerWidth + 1 || top < -1 || bottom > innerHeight + 1;
+      return isBeyond ? `is beyond the window: from ${Math.round(left)}, ${Math.round(top)} to ${Math.round(right)}, ${Math.round(bottom)}` : null;
+    };
+    const controls = [...scope.querySelectorAll(CONTROLS)].filter(isSeen);
+    const lost = controls.flatMap((element) => {
+      const fault = faultOf(element);
+      return fault === null ? [] : [`${nameOf(element)} ${fault}`];
+    });
+    const wide = [...scope.querySelectorAll('*')].filter((element) => {
+      if (element.scrollWidth <= element.clientWidth + 1 || element.matches(SIDEWAYS) || !isSeen(element)) return false;
+      return /auto|scroll/.test(getComputedStyle(element).overflowX);
+    });
+    const spilled = controls.filter((element) => element.matches('button') && element.scrollWidth > element.clientWidth + 2 && getComputedStyle(element).overflowX === 'visible');
+    return [...lost, ...wide.map((element) => `${nameOf(element)} scrolls sideways`), ...spilled.map((element) => `${nameOf(element)} is too narrow for its text`)];
+  });
+}

@@ -50,9 +50,14 @@ function boxOf(anchor: Element, at: Point | null): Pick<DOMRect, 'left' | 'top' 
   return at ? { left: box.left + at.x, top: box.top + at.y, bottom: box.top + at.y } : box;
 }
 
+/** Observe the elements around an anchor: with their size, such as below a new notice, it may move. */
+export function observeAround(anchor: Element, resizing: ResizeObserver): void {
+  for (let around = anchor.parentElement; around; around = around.parentElement) resizing.observe(around);
+}
+
 /**
- * Place an open panel, and again with each change of its size, of the window, or of a scrolled element. Returns how to
- * stop.
+ * Place an open panel. It is placed again with each change of its size, of the window, or of an element around its anchor.
+ * Returns how to stop.
  */
 export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity, at = null }: BesideOptions = {}): () => void {
   let box = boxOf(anchor, at);
@@ -72,6 +77,7 @@ export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infi
   };
   const resizing = new ResizeObserver(place);
   resizing.observe(panel);
+  observeAround(anchor, resizing);
   window.addEventListener('resize', place);
   window.addEventListener('scroll', scrolled, { capture: true, passive: true });
   place();

@@ -23,12 +23,14 @@ function projectOf(range: Rectangle, runs = 1) {
   const apply = vi.fn();
   const model = {
     range,
+    ranges: [range],
     canEdit: true,
     fields: FIELDS,
     fieldAt: (column: number) => FIELDS[column],
     issuesIn: (first: number, last: number) => (last > first ? Promise.reject(new Error('Too many rows are read.')) : Promise.resolve([FIRST])),
+    selectedTargets: () => targetsOf(layout, range.top, range.bottom),
     targets: ({ first, last }: { first: number; last: number }) => targetsOf(layout, first, last),
-    changeMany,
+    changes: { begin: changeMany },
     editor: { apply },
   } as unknown as ProjectModel;
   return { actions: new Actions(model), changeMany, apply };
@@ -103,6 +105,7 @@ describe('values that do not fit their field', () => {
       issuesIn: () => Promise.resolve([FIRST]),
       selection: { value: null },
       editor: { apply, refuse },
+      undoOffer: { deleted: () => false },
     } as unknown as ProjectModel;
     return { actions: new Actions(model), apply, refuse };
   }

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import type { IssueComment } from '../src/api/types';
 import { Comments } from '../src/project/comments';
-import { begun, completed, mentionedIn, pieces } from '../src/project/mentions';
+import { begun, completed, fitting, mentionedIn, pieces } from '../src/project/mentions';
 import { People } from '../src/project/people';
 
 const ANN = { id: 'a1', name: 'Ann' };
@@ -143,4 +143,10 @@ describe('people', () => {
     expect(asked(fetch, 0).address).toBe('/v1/users?limit=8&prefix=an');
     expect(people.nameOf('a1')).toBe('Ann');
   });
+});
+
+it('no offer is left that does not begin like the typed text', () => {
+  const users = ['ada', 'Adele', 'a.macleod'].map((name) => ({ id: name, name }));
+  expect(fitting(users, 'AD').map(({ name }) => name)).toEqual(['ada', 'Adele']);
+  expect(fitting(users, '')).toEqual(users);
 });

@@ -426,8 +426,8 @@ describe('issues', () => {
     await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     editor.began('c');
     expect(editor.history.value.done.length).toBe(2);
-    expect(await editor.lastJob()).toBe('c');
-    expect(await editor.lastJob()).toBeNull();
+    expect(await editor.takeJob()).toBe('c');
+    expect(await editor.takeJob()).toBeNull();
     expect(await editor.undo()).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
   });
 

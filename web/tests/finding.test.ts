@@ -81,6 +81,7 @@ function projectOf({ names, view = {}, loaded = names.length, groups: counted, s
     project: { id: 'p', issues: names.length },
     fields: FIELDS,
     view: signal({ ...DEFAULT_VIEW, ...view }),
+    arranged: signal({ ...DEFAULT_VIEW, ...view }),
     columns: signal(FIELDS.map(({ id }) => ({ field: id, width: 100, frozen: false }))),
     rows,
     selection,
@@ -210,14 +211,31 @@ describe('finding a text', () => {
     finding.text.value = 'other';
     expect(finding.total.value).toBeNull();
     finding.close();
-    expect(finding.matcher.value).toBeNull();
+    expect(finding.sought.value).toBeNull();
     finding.end();
   });
 
-  it('has a text only in the cells of text columns', () => {
-    const { finding } = projectOf({ names: ['pier'] });
-    const row: Row = { num: 1, version: 1, values: { name: 'Pier', kind: 'pier', note: null } };
-    expect(['name', 'kind', 'note'].map((id) => finding.has(row, id))).toEqual([true, false, false]);
+  it('finds what cells show, but counts what the API finds', async () => {
+    const { finding, rows, selection } = projectOf({ names: ['arch', 'pier', 'arch'] });
+    const row: Row = { num: 1, version: 1, values: { name: 'Arch', kind: 'pier', note: null } };
+    expect(['name', 'kind', 'note'].map((id) => finding.has(row, id))).toEqual([false, true, false]);
+    rows.replace(3, (before) => ({ ...before, values: { ...before.values, kind: 'a pier' } }));
+    await vi.advanceTimersByTimeAsync(600);
+    expect([finding.total.value, finding.alsoShown.value]).toEqual([1, 1]);
+    await finding.next(1);
+    await finding.next(1);
+    expect(focus(selection)).toEqual({ row: 2, column: 1 });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(finding.place.value).toBeNull();
+    finding.end();
+  });
+
+  it('goes to a loaded cell that shows the text if the API finds none', async () => {
+    const { finding, rows, selection } = projectOf({ names: new Array<string>(300).fill('arch'), loaded: 3 });
+    rows.replace(2, (before) => ({ ...before, values: { ...before.values, kind: 'pier' } }));
+    selection.value = at({ row: 2, column: 0 });
+    await finding.next(1);
+    expect(focus(selection)).toEqual({ row: 1, column: 1 });
     finding.end();
   });
 });

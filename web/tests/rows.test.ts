@@ -205,3 +205,42 @@ describe('rows that are read again while they are shown', () => {
     expect([0, 1, 2, 3].map((index) => numAt(store, index))).toEqual([1, 2, 3, 4]);
   });
 });
+
+describe('rows in several windows', () => {
+  const two = (a: number, b: number) => new Layout([{ kind: 'run', run: run('a', a) }, { kind: 'run', run: run('b', b) }]);
+  const asked = (server: Server) => server.asked.map(({ run: key, offset }) => `${key}${offset}`);
+
+  it('are requested run by run, without the rows beside the windows', async () => {
+    const server = new Server();
+    const store = new RowStore(server.fetch, { pageSize: 10, pause: 0 });
+    store.reset(two(1_000, 5));
+    server.asked.length = 0;
+    store.show([{ run: 'a', first: 498, last: 503 }, { run: 'b', first: 0, last: 20 }, { run: 'none', first: 0, last: 20 }]);
+    expect(asked(server)).toEqual(['a490', 'a500', 'b0']);
+    for (const request of server.asked) await request.answer();
+    expect(store.inView().map(({ num }) => num)).toEqual([498, 499, 500, 501, 502, 503, 0, 1, 2, 3, 4]);
+    expect(store.inRun('a', 501)).toMatchObject({ kind: 'issue', row: { num: 501 } });
+    expect(store.inRun('a', 7).kind).toBe('loading');
+    expect([...store.entries()].filter(({ run: { key } }) => key === 'b').map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4]);
+    // A run that the layout no longer has holds no rows.
+    store.relayout(new Layout([{ kind: 'run', run: run('a', 1_000) }]));
+    expect([...store.entries()].every(({ run: { key } }) => key === 'a')).toBe(true);
+  });
+
+  it('are renewed together with another layout', async () => {
+    const server = new Server();
+    const store = new RowStore(server.fetch, { pageSize: 10, pause: 0 });
+    store.reset(two(3, 0));
+    store.show([{ run: 'a', first: 0, last: 20 }, { run: 'b', first: 0, last: 20 }]);
+    for (const request of server.asked) await request.answer([1, 2, 3].map(row));
+    server.asked.length = 0;
+    const renewed = store.renew(() => true, server.fetch, two(2, 1));
+    expect(asked(server)).toEqual(['a0', 'b0']);
+    await server.asked[0]?.answer([1, 3].map(row));
+    expect(store.layout.length).toBe(3);
+    await server.asked[1]?.answer([2].map(row));
+    expect(await renewed).toBe(true);
+    expect(store.layout.run('b')?.count).toBe(1);
+    expect([0, 1, 2].map((index) => numAt(store, index))).toEqual([1, 3, 2]);
+  });
+});

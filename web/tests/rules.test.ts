@@ -19,7 +19,7 @@ import {
   withJudged,
   type Rule,
 } from '../src/view/rules';
-import { DEFAULT_VIEW, groupProposed } from '../src/view/view';
+import { DEFAULT_VIEW, groupKeyOf, groupProposed } from '../src/view/view';
 import { field } from './fields';
 
 const FIELDS = [
@@ -168,5 +168,6 @@ describe('the proposed field for groups', () => {
     expect(groupProposed([field('name'), field('seen', 'datetime')])?.id).toBe('seen');
     expect(groupProposed([field('name'), field('cost', 'number')])?.id).toBe('name');
     expect(groupProposed([])).toBeUndefined();
+    expect([field('due', 'date'), field('seen', 'datetime'), field('kind', 'enum')].map((one) => groupKeyOf(one).unit)).toEqual(['month', 'month', null]);
   });
 });

@@ -17,6 +17,8 @@ const FULL = saved('v2', {
   color_by: 'priority',
   rules: [{ filter: { field: 'due', op: 'lt', value: { today: 0, timezone: 'UTC' } }, color: 'red', field: 'due' }],
   row_height: 56,
+  kind: 'board',
+  board: { by: 'state', columns: [{ value: 'open', hidden: false, limit: 5 }], card: ['due'], aggregate: { field: 'cost', function: 'sum' } },
 });
 const ALL: readonly SavedView[] = [saved('v1'), FULL];
 
@@ -34,6 +36,8 @@ describe('a saved view', () => {
       color: 'priority',
       rules: FULL.rules,
       height: 56,
+      kind: 'board',
+      board: FULL.board,
     });
     const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], row_height: 41 });
     expect(viewOf(odd)).toMatchObject({ columns: [{ width: 56 }], height: 32 });
@@ -51,6 +55,8 @@ describe('a saved view', () => {
       color_by: 'priority',
       rules: FULL.rules,
       row_height: 56,
+      kind: 'board',
+      board: FULL.board,
     });
     const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10, []);
     expect(searched.query.filter).toEqual({ and: [FULL.query.filter, { field: 'name', op: 'contains', value: 'paint' }] });

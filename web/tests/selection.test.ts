@@ -1,6 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { fromTsv, toHtml, toMarkdown, toTsv } from '../src/selection/clipboard';
-import { at, cellCount, everything, extended, filledTo, rectangleOf, sourceOf, wholeRows, type Rectangle } from '../src/selection/range';
+import {
+  at,
+  cellsIn,
+  everything,
+  extended,
+  filledTo,
+  joinedOf,
+  rectangleOf,
+  rectanglesOf,
+  rowCount,
+  rowsOf,
+  sourceOf,
+  wholeColumns,
+  wholeRows,
+  withCell,
+  withRows,
+  type Rectangle,
+} from '../src/selection/range';
 
 const SIZE = { rows: 100, columns: 5 };
 const cell = (row: number, column: number) => ({ row, column });
@@ -9,7 +26,7 @@ describe('a range', () => {
   it('reaches from its anchor in every direction, and ends at the edge', () => {
     const up = extended(extended(at(cell(1, 1)), 'up', SIZE), 'left', SIZE);
     expect(rectangleOf(up)).toEqual({ top: 0, bottom: 1, left: 0, right: 1 });
-    expect(cellCount(rectangleOf(up))).toBe(4);
+    expect(cellsIn([rectangleOf(up)])).toBe(4);
     expect(extended(up, 'up', SIZE)).toEqual(up);
     expect(extended(up, 'down', SIZE, true).reach).toEqual(cell(99, 0));
     expect(extended(at(cell(3, 3)), 'right', SIZE, true).reach).toEqual(cell(3, 4));
@@ -17,7 +34,40 @@ describe('a range', () => {
 
   it('can be whole rows, or all cells', () => {
     expect(rectangleOf(wholeRows(at(cell(7, 2)), SIZE))).toEqual({ top: 7, bottom: 7, left: 0, right: 4 });
-    expect(cellCount(rectangleOf(everything(SIZE)))).toBe(500);
+    expect(cellsIn([rectangleOf(everything(SIZE))])).toBe(500);
+  });
+});
+
+describe('several ranges', () => {
+  const range = (top: number, bottom: number, left: number, right = left): Rectangle => ({ top, bottom, left, right });
+  const two = withCell(extended(at(cell(4, 1)), 'down', SIZE), cell(1, 3));
+
+  it('begin one after the other, and only the latest is extended', () => {
+    expect(rectanglesOf(two)).toEqual([range(4, 5, 1), range(1, 1, 3)]);
+    expect(rectanglesOf(extended(two, 'right', SIZE))).toEqual([range(4, 5, 1), range(1, 1, 3, 4)]);
+    expect(rectanglesOf(wholeRows(two, SIZE))).toEqual([range(4, 5, 1), range(1, 1, 0, 4)]);
+    expect(rectanglesOf(wholeColumns(two, SIZE))).toEqual([range(4, 5, 1), range(0, 99, 3)]);
+    expect(rectanglesOf(withCell(two, cell(9, 0)))).toHaveLength(3);
+    expect(rectanglesOf(at(cell(9, 0)))).toEqual([range(9, 9, 0)]);
+  });
+
+  it('move with their rows', () => {
+    expect(rectanglesOf(withRows(two, (row) => row + 2))).toEqual([range(6, 7, 1), range(3, 3, 3)]);
+    expect(withRows(at(cell(1, 1)), (row) => row)).toEqual(at(cell(1, 1)));
+  });
+
+  it('count each cell and each row once', () => {
+    expect(cellsIn([])).toBe(0);
+    expect(cellsIn([range(0, 2, 0, 2), range(2, 4, 2, 4), range(1, 1, 1)])).toBe(17);
+    expect(rowsOf([range(7, 9, 0), range(0, 2, 1), range(3, 3, 0), range(8, 8, 4)])).toEqual([{ first: 0, last: 3 }, { first: 7, last: 9 }]);
+    expect(rowCount(rowsOf([range(0, 2, 0), range(1, 5, 3)]))).toBe(6);
+  });
+
+  it('are one block if all have the same rows, or the same columns', () => {
+    expect(joinedOf([range(1, 3, 4), range(1, 3, 0, 1)])).toEqual({ rows: [{ first: 1, last: 3 }], columns: [0, 1, 4] });
+    expect(joinedOf([range(8, 9, 1, 2), range(1, 1, 1, 2)])).toEqual({ rows: [{ first: 1, last: 1 }, { first: 8, last: 9 }], columns: [1, 2] });
+    expect(joinedOf([range(1, 3, 4), range(1, 2, 0)])).toBeNull();
+    expect(joinedOf([])).toBeNull();
   });
 });
 

@@ -31,6 +31,16 @@ const FULL: View = {
     { filter: { or: [{ field: 'name', op: 'eq', value: 'a,b&c=d:é!' }, { field: 'due', op: 'lt', value: { today: 0, timezone: 'UTC' } }] }, color: 'teal', field: 'due' },
   ],
   height: 56,
+  kind: 'board',
+  board: {
+    by: 'priority',
+    columns: [
+      { value: 'a,b&c', hidden: false, limit: 5 },
+      { value: null, hidden: true, limit: null },
+    ],
+    card: ['due'],
+    aggregate: { field: 'cost', function: 'sum' },
+  },
 };
 
 describe('a view in the address', () => {

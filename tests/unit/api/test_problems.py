@@ -75,3 +75,8 @@ def test_a_problem_never_exceeds_its_size_limit(character: str, room: int) -> No
     assert len(listed) + int(str(document["more"])) == 1000
     assert all(len(text) <= 500 for one in listed for text in one.values())
     assert len(json.dumps(problem(InvalidRequest(endless)))) <= MAX_PROBLEM_BYTES
+
+
+def test_a_text_that_is_cut_ends_with_an_ellipsis() -> None:
+    assert problem(InvalidRequest("x" * 1_000))["detail"] == "x" * 1_000
+    assert problem(InvalidRequest("x" * 1_001))["detail"] == "x" * 999 + "\N{HORIZONTAL ELLIPSIS}"

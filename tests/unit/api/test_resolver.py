@@ -18,6 +18,7 @@ from gridview.api.invocation import Invocation, running
 from gridview.api.resolver import handler
 from gridview.api.routes import Route
 from gridview.commands.actor import Role
+from gridview.support import clock
 from infra.routes import BY_KEY, ROUTES
 from tests.support import cloud
 from tests.support.http import Client, Context, Handler, claims
@@ -120,6 +121,20 @@ def test_a_request_that_another_overtakes_is_answered_as_itself() -> None:
         assert said(first.result()) == expected("ann", "a1")
     assert said(second) == expected("bob", "b2")
     assert (failed["statusCode"], json.loads(failed["body"])["request_id"]) == (500, "of eve")
+
+
+def test_an_endpoint_knows_when_its_invocation_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoints = Endpoints[None]("Grid", "query")
+    monkeypatch.setattr(clock, "seconds", lambda: 1_700_000_000.0)
+
+    @endpoints.get("/v1/projects/<project>/grid", Role.VIEWER, "Says how long it may take")
+    def ask(request: Request[None]) -> Response:
+        return ok(request.deadline)
+
+    assert said(made(endpoints)(event("ann", "a1"), Context(milliseconds_left=7_500))) == (
+        200,
+        1_700_000_007.5,
+    )
 
 
 @pytest.mark.parametrize("fails", [True, False])

@@ -4,7 +4,7 @@ from decimal import Context, Decimal
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
@@ -12,6 +12,7 @@ from gridview.chains import distinct_multiples, number_columns, number_layers, u
 from gridview.chains.number_columns import NumberColumn, column_of, mean
 from gridview.encoding.number_pages import SLOTS, UnreadablePage, decoded, encoded, exact_sum
 from gridview.encoding.values import parse_number
+from tests.support.depth import one_of
 
 ROUNDED = Context(prec=38)
 EXACT = Context(prec=600)
@@ -85,6 +86,7 @@ def test_a_column_with_other_values(
     check(column(before).with_values(changes | dict.fromkeys(out)), after, within, [])
 
 
+@settings(max_examples=one_of(30, thorough=100))
 @given(st.dictionaries(_issues, _numbers, min_size=5, max_size=30))
 def test_many_numbers_that_suit_no_layer_get_layers(values: dict[int, Decimal]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -21,7 +21,7 @@ from gridview.support.errors import InvalidRequest
 
 NOW = 1_800_000_000.5
 TOKENS = ConsistencyTokens([b"a secret"])
-WRITES = {7: 1, 8: 1, 300: 12_345, 99_999_999: DELETED}
+WRITES = {7: 1, 8: 127, 9: 128, 300: 12_345, 99_999_999: DELETED}
 
 
 def refused(text: str, tenant: str = "acme") -> bool:

@@ -38,6 +38,15 @@ def test_the_same_place_gives_the_same_cursor_and_shows_nothing_of_it() -> None:
     assert set(one) <= {*string.ascii_letters, *string.digits, "-", "_"}
 
 
+def test_a_cursor_of_an_earlier_deployment_opens() -> None:
+    assert cursors().open("jiPIZTdFidWEqjLodbKsd2cyU7CFBpWYxPZ0", b"query") == [1, "v"]
+
+
+def test_a_cursor_that_is_too_long_is_refused_though_it_was_sealed() -> None:
+    assert not refuses(cursors(), cursors().seal("x" * 18_000, b"query"))
+    assert refuses(cursors(), cursors().seal("x" * 18_500, b"query"))
+
+
 def test_a_change_of_any_character_is_noticed() -> None:
     cursor = cursors().seal(PAYLOAD, b"query")
     for place, there in enumerate(cursor):

@@ -111,6 +111,11 @@ def amounts(count: int, bits: int, exponent: int = 0) -> dict[int, Decimal]:
         pytest.param(
             dict.fromkeys(range(256), parse_number(5_000)), HEADER + 4 * SLICE_BYTES, id="thousands"
         ),
+        pytest.param(
+            {slot: parse_number(2**24 - 1 if slot % 2 else 1 - 2**24) for slot in range(100)},
+            HEADER + 26 * SLICE_BYTES,
+            id="half are negative",
+        ),
     ],
 )
 def test_a_page_is_short(values: dict[int, Decimal], most: int) -> None:

@@ -117,6 +117,11 @@ def test_200_options_added_one_at_a_time_at_an_end_change_no_rank(place: str, pr
         assert kept(before, found) == len(found) - 1
 
 
+def test_an_option_at_an_end_takes_a_step_and_leaves_the_room_beyond_it() -> None:
+    assert option_ranks.reorder(["i000", None]) == ["i000", rank(int("i000", 36) + 2_048)]
+    assert option_ranks.reorder([None, "i000"]) == [rank(int("i000", 36) - 2_048), "i000"]
+
+
 def test_adding_in_one_place_for_ever_moves_no_more_than_a_neighbour() -> None:
     """When a gap is used up, only the options in the way move, into the nearest room."""
     found = option_ranks.reorder([None] * 2)

@@ -170,7 +170,7 @@ def test_any_damage_to_issues_and_blocks_together_is_repaired(
     assert_right(table)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(one_of(1, thorough=2)))
 def test_nothing_is_found_in_blocks_that_is_only_on_its_way(
     table: MemoryTable, seed: int, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,5 +109,13 @@ def test_the_trail_goes_back_as_far_as_readers_may_be_held_back_and_stays_short(
     )
 
 
+def test_the_trail_keeps_the_watermark_that_readers_get_and_leaves_out_what_is_close_to_another() -> None:
+    now = 10_000.0
+    shown = now - HELD_SECONDS - SHOWN_SECONDS
+    trail = tuple((number, shown + at) for number, at in enumerate((-60.0, -30.0, 0.25, 5.0, 10.0, 40.0), 1))
+    stored = Head(trail=trail).trail_to(7, now)
+    assert stored == [[one, round(at * 1_000)] for one, at in (*trail[1:3], *trail[4:], (7, now))]
+
+
 def head_trail(head: Head, number: int, now: float) -> Iterator[tuple[int, float]]:
     return ((one, at / 1_000) for one, at in head.trail_to(number, now))

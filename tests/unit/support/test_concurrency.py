@@ -1,7 +1,7 @@
 """The same work on many items."""
 
 from collections.abc import Iterator
-from threading import Event
+from threading import Event, get_ident
 
 import pytest
 
@@ -18,6 +18,10 @@ def test_parallel_results_are_in_the_order_of_the_inputs() -> None:
         return number * 10
 
     assert in_threads(work, [1, 2]) == [10, 20]
+
+
+def test_a_single_thing_takes_no_thread() -> None:
+    assert in_threads(lambda _: get_ident(), [1]) == [get_ident()]
 
 
 def test_an_error_of_a_thread_is_raised() -> None:

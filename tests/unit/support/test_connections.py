@@ -153,6 +153,7 @@ def test_a_connection_that_the_other_side_closes_meanwhile_is_opened_again(serve
         b"HTTP/1.1 200 OK\r\nContent-Le",
         b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nF\r\nshort",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Amz",
         b"HTTP/1.1 200 OK\r\nno length\r\n\r\n",
         b"SSH-2.0-OpenSSH\r\n\r\n",
     ],

@@ -2,6 +2,8 @@
 import { ApiError, OfflineError } from './problem';
 
 const MAX_TRIES = 4;
+/** The index of a busy project may be half a minute late, and a user who undoes wants to wait for it. */
+const MAX_TRIES_FOR_HISTORY = 6;
 const LEAST_WAIT = 0.5;
 
 /**
@@ -15,11 +17,15 @@ export async function withRetry<T>(send: () => Promise<T>, signal?: AbortSignal)
       return await send();
     } catch (error) {
       const wait = waitFor(error);
-      if (wait === null || tries === MAX_TRIES) throw error;
+      if (wait === null || tries === maxTries(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 1000 * Math.max(LEAST_WAIT * 2 ** tries, wait)));
       signal?.throwIfAborted();
     }
   }
+}
+
+function maxTries(error: unknown): number {
+  return error instanceof ApiError && error.kind === 'history-not-ready' ? MAX_TRIES_FOR_HISTORY : MAX_TRIES;
 }
 
 /** Seconds to wait before a request is sent again; null where that would not help. */

@@ -15,7 +15,7 @@ import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/v
 import { words } from '../words';
 import { changeId } from './change-id';
 import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept } from './change';
-import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
+import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
 import { revert, type UndoRequest } from './revert';
@@ -98,11 +98,12 @@ export class Editor {
   }
 
   /**
-   * Undo the last step. Restores the issues that it deleted, and deletes the issues that it created.
+   * Undo a step, by default the last. Restores the issues that it deleted, and deletes the issues that it created. Null if
+   * it is no step any more.
    */
-  async undo(): Promise<Outcome | null> {
+  async undo(step?: Change): Promise<Outcome | null> {
     await this.settled();
-    const [last, rest] = undoing(this.history.peek());
+    const [last, rest] = undoing(this.history.peek(), step);
     if (!last) return null;
     this.history.value = rest;
     if (last.undo !== undefined) return this.reverse(last, undid, redid);
@@ -117,10 +118,10 @@ export class Editor {
     this.history.value = did(this.history.peek(), { ...NO_CHANGE, job });
   }
 
-  /** Remove the last step if it is a job's, and return the id that reverts it; otherwise null. */
-  async lastJob(): Promise<string | null> {
+  /** Remove a step, by default the last, if it is a job's, and return the id that reverts it; otherwise null. */
+  async takeJob(step?: Change): Promise<string | null> {
     await this.settled();
-    const [last, rest] = undoing(this.history.peek());
+    const [last, rest] = undoing(this.history.peek(), step);
     if (last?.job === undefined) return null;
     this.history.value = rest;
     return last.job;
@@ -140,7 +141,8 @@ export class Editor {
    * refuses.
    */
   revert(order: UndoRequest): Promise<Outcome> {
-    return this.make(NO_CHANGE, did, () => this.byApi(order));
+    const note = (history: History, taken: Change) => did(isEmpty(taken) || order.nums ? history : without(history, order.change), taken);
+    return this.make(NO_CHANGE, note, () => this.byApi(order));
   }
 
   /** Whether a change was made here, under this id. */
@@ -151,6 +153,11 @@ export class Editor {
   /** Mark a text that is not valid in its field. */
   refuse(num: number, field: string, text: string, message: string): void {
     this.mark([{ num, field }], { kind: 'refused', text, message });
+  }
+
+  /** Mark a cell whose value cannot be written yet. */
+  hold(num: number, field: string): void {
+    this.mark([{ num, field }], { kind: 'pending' });
   }
 
   unmark(cells: readonly { readonly num: number; readonly field: string }[]): void {

@@ -15,9 +15,10 @@ export function did({ done, undone }: History, change: Change): History {
   return isEmpty(change) ? { done, undone } : { done: put(done, change), undone: [] };
 }
 
-/** The last step is being undone; `undid` ends it, with the resulting change. */
-export function undoing({ done, undone }: History): readonly [last: Change | undefined, rest: History] {
-  return [done.at(-1), { done: done.slice(0, -1), undone }];
+/** A step is being undone, by default the last; `undid` ends it, with the resulting change. */
+export function undoing({ done, undone }: History, step = done.at(-1)): readonly [step: Change | undefined, rest: History] {
+  const at = step ? done.indexOf(step) : -1;
+  return [done[at], { done: done.filter((_, place) => place !== at), undone }];
 }
 
 export function undid({ done, undone }: History, change: Change): History {
@@ -30,6 +31,16 @@ export function redoing({ done, undone }: History): readonly [last: Change | und
 
 export function redid({ done, undone }: History, change: Change): History {
   return { done: put(done, change), undone };
+}
+
+/** The step of the jobs that were written under an id. */
+export function stepOfJobs({ done }: History, id: string | null): Change | undefined {
+  return id === null ? undefined : done.find(({ job }) => job === id);
+}
+
+/** The history without the step that was written under an id: something else has undone it. */
+export function without({ done, undone }: History, id: string): History {
+  return { done: done.filter((step) => step.id !== id && step.job !== id), undone };
 }
 
 /** Issues were created again, under other numbers. */

@@ -10,8 +10,8 @@ export interface Field {
   readonly id: string;
   readonly name: string;
   readonly type: FieldType;
-  /** In display order; only of `enum` and `multi_enum`. */
-  readonly options: readonly Option[];
+  /** In display order; only of `enum` and `multi_enum`. Options that are added meanwhile appear here. */
+  options: readonly Option[];
   readonly required: boolean;
   readonly indexed: boolean;
   /** Whether its words are indexed, so that they are found in a project of any size; only of `text`. */

@@ -2,7 +2,7 @@
 import { formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
-import { countOf } from '../rows/targets';
+import { issuesSelected } from '../project/selected';
 import type { Cell } from '../selection/range';
 import type { MenuEntry } from '../ui/menu';
 import { conditionsIn, MAX_CONDITIONS, withValue } from '../view/filters';
@@ -28,13 +28,13 @@ function valueEntries({ cell, field }: CellOf, { model, actions }: MenuSources, 
   return [
     field.type === 'bool'
       ? { text: words.context.toggle, icon: 'check', keys: words.keys.toggle, act: () => actions.toggle(cell) }
-      : { text: words.context.edit, icon: 'pencil', keys: words.keys.edit, act: () => grid?.edit(cell) },
+      : { text: words.context.edit, icon: 'pencil', keys: words.keys.edit, act: () => grid?.edit(() => cell) },
   ];
 }
 
 function clipboardEntries({ model, actions }: MenuSources): readonly MenuEntry[] {
   const { context, keys } = words;
-  const isTall = model.range !== null && model.range.bottom > model.range.top;
+  const isTall = model.ranges.some(({ top, bottom }) => bottom > top);
   return [
     ...(model.canEdit ? [{ text: context.cut, keys: keys.cut, act: () => void actions.cut() }] : []),
     { text: context.copy, keys: keys.copy, act: () => void actions.copy() },
@@ -49,10 +49,10 @@ function clipboardEntries({ model, actions }: MenuSources): readonly MenuEntry[]
 }
 
 function issueEntries({ row, field }: CellOf, { model }: MenuSources): readonly (readonly MenuEntry[])[] {
-  const { range, panels } = model;
+  const { panels } = model;
   const { filter } = model.view.value;
   const value = valueOf(row, field.id);
-  const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
+  const selected = issuesSelected(model);
   return [
     [
       {

@@ -10,7 +10,7 @@ import type { Point } from '../place';
 import { Menu, type MenuEntry, type MenuProps } from '../ui/menu';
 import { fits, frozen, hidden, inScreenOrder, moved } from '../view/columns';
 import { narrowedTo } from '../view/filters';
-import { MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
+import { groupKeyOf, MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
 import { words } from '../words';
 import type { Grid } from './grid';
 import { announcementOf, HistogramBars } from './histogram';
@@ -96,18 +96,19 @@ function sortEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
   ];
 }
 
-function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
+function narrowEntries(model: ProjectModel, id: string): readonly MenuEntry[] {
+  const field = model.field(id);
   const { groups } = model.view.value;
-  const bulk = (edit: BulkKind) => () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', edit, field });
+  const bulk = (edit: BulkKind) => () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', edit, field: id });
   return [
-    { text: words.menu.filter, icon: 'filter', act: () => (model.panels.filtering.value = field) },
+    { text: words.menu.filter, icon: 'filter', act: () => (model.panels.filtering.value = id) },
     {
       text: words.menu.group,
       icon: 'group',
-      disabled: groups.length === MAX_GROUPS || groups.some((group) => group.field === field),
-      act: () => model.change({ groups: [...groups, { field, unit: null }] }),
+      disabled: !field || groups.length === MAX_GROUPS || groups.some((group) => group.field === id),
+      act: () => field && model.change({ groups: [...groups, groupKeyOf(field)] }),
     },
-    ...(model.canEdit && model.field(field)?.editable ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: bulk('set') }] : []),
+    ...(model.canEdit && field?.editable ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: bulk('set') }] : []),
     ...(model.canEdit ? [{ text: words.bulk.copyTo, icon: 'copy' as const, act: bulk('copy') }] : []),
   ];
 }

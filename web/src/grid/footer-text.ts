@@ -1,4 +1,4 @@
-/** Draws the summary below a column. */
+/** Draws the summary below a column, and figures like it. */
 import { formatFigure } from './figures';
 import type { Field } from '../fields/fields';
 import type { Summary } from '../project/summaries';
@@ -9,13 +9,18 @@ import { words } from '../words';
 export function showSummary(element: HTMLElement, field: Field, fn: SummaryFunction | null, summary: Summary | undefined): void {
   element.classList.toggle('is-unset', fn === null);
   element.title = summary?.kind === 'failed' ? reasonOf(summary.error) : words.summary.of(field.name);
-  const name = document.createElement('span');
-  name.className = 'footer-name';
-  name.textContent = words.summary.functions[fn ?? 'add'];
+  showFigure(element, words.summary.functions[fn ?? 'add'], fn ? textOf(field, fn, summary) : '', summary?.kind === 'failed');
+}
+
+/** Draw a figure with its name, which gives way to it. */
+export function showFigure(element: HTMLElement, name: string, text: string, isBad = false): void {
+  const label = document.createElement('span');
+  label.className = 'footer-name';
+  label.textContent = name;
   const value = document.createElement('span');
-  value.className = summary?.kind === 'failed' ? 'bad' : '';
-  value.textContent = fn ? textOf(field, fn, summary) : '';
-  element.replaceChildren(name, value);
+  value.className = isBad ? 'bad' : '';
+  value.textContent = text;
+  element.replaceChildren(label, value);
 }
 
 function textOf(field: Field, fn: SummaryFunction, summary: Summary | undefined): string {

@@ -1,20 +1,21 @@
 /** The grid of an open project: holds the library's element, and carries state between it and the model. */
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { colorOf } from '../cells/colors';
 import { showSummary } from './footer-text';
-import { showGroup } from './group-head';
-import type { Color } from '../fields/palette';
-import { valueOf, type Row } from '../fields/values';
+import { valuesFor } from './group-entries';
+import { showFigures, showGroup } from './group-head';
+import { headRoom } from './head-room';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
+import type { Group } from '../rows/layout';
 import { commonShift, type Moved } from '../rows/moves';
-import { contains, filledTo, isWholeColumns, rectangleOf, type Cell, type Rectangle } from '../selection/range';
+import { headsAbove, stickyHeads } from '../rows/sticky';
+import { contains, coversColumns, filledTo, rectangleOf, rectanglesOf, withRows, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
 import { functionsOf } from '../view/footers';
-import { colorOfCell, colorOfRow } from '../view/rules';
+import { colorOfCell } from '../view/rules';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
@@ -22,6 +23,7 @@ import { permits } from '../auth/session';
 import { ContextMenu, type OpenContext } from './context-menu';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
+import { rowColor } from './row-color';
 import type { MenuSources } from './menu-sources';
 import { Note } from '../cells/note';
 import { SummaryMenu } from './summary-menu';
@@ -38,10 +40,18 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   const [summary, setSummary] = useState<OpenFooter | null>(null);
   // The column whose head had the focus before the menu.
   const head = useRef('');
+  // Whether the focus was in the grid before the menu. It may be scrolled out of the document.
+  const hadFocus = useRef(false);
+  const noteFocus = () => (hadFocus.current = host.current?.contains(document.activeElement) ?? false);
   const openContext = (opened: OpenContext) => {
+    noteFocus();
     const isFromHead = opened.context.kind === 'head' && opened.anchor.contains(document.activeElement);
     head.current = isFromHead ? opened.context.field : '';
     setMenu(opened);
+  };
+  const openFooter = (opened: OpenFooter) => {
+    noteFocus();
+    setSummary(opened);
   };
   useEffect(() => {
     const element = host.current;
@@ -49,12 +59,12 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
       grid.current = mounted;
       onReady(mounted);
     };
-    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext, openFooter: setSummary }) : undefined;
+    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext, openFooter }) : undefined;
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
     // The element that had the focus before the menu may have been drawn again.
-    if (isOpen || document.activeElement !== document.body) return;
+    if (isOpen || !hadFocus.current || document.activeElement !== document.body) return;
     const focus = model.selection.peek()?.anchor;
     const button = grid.current?.headOf(head.current)?.querySelector<HTMLElement>('.head-menu');
     if (button) button.focus();
@@ -99,20 +109,41 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const { rows } = model;
   // The range that the fill handle would fill, while it is dragged.
   let fill: Rectangle | null = null;
+  const width = signal(element.clientWidth);
+  const roomOf = (group: Group, gutter: number) => headRoom(model.columns.peek(), group.figures, gutter, width.peek());
   const owner: GridOwner = {
     at: (index) => rows.at(index),
     rowClasses: (index) => rowClasses(model, index),
     cellClasses: (index, field) => cellClasses(model, fill, index, field),
     note: (index, field) => noteOf(markAt(model, index, field)),
-    drawWide: (index, wide) => {
+    drawHead: (index, head, gutter) => {
       const slot = rows.at(index);
       if (slot.kind !== 'group') return;
-      const { groups } = model.view.peek();
-      showGroup(wide, slot.group, {
+      const { group } = slot;
+      showGroup(head, group, {
+        ...roomOf(group, gutter),
         fields: model.fields,
-        unit: groups[slot.group.depth]?.unit ?? null,
-        onToggle: () => toggle(index),
+        unit: model.view.peek().groups[group.depth]?.unit ?? null,
+        mayAdd: model.canEdit && valuesFor(group, model) !== null,
       });
+    },
+    drawFigures: (index, id, cell, gutter) => {
+      const slot = rows.at(index);
+      const field = model.field(id);
+      if (slot.kind !== 'group' || !field) return;
+      if (roomOf(slot.group, gutter).listed.has(id)) cell.replaceChildren();
+      else showFigures(cell, slot.group, field);
+    },
+    stickyHeads: (top, max) => stickyHeads(rows.layout, top, max),
+    headsAbove: (index, max) => headsAbove(rows.layout, index, max),
+    toggle: (index) => {
+      const slot = rows.at(index);
+      if (slot.kind === 'group') model.toggleGroup(slot.group.key);
+    },
+    addIn: (index) => {
+      const slot = rows.at(index);
+      const values = slot.kind === 'group' && model.canEdit ? valuesFor(slot.group, model) : null;
+      if (values) connection.onAdd(values);
     },
     drawFooter: (id, footer) => {
       const field = model.field(id);
@@ -128,13 +159,12 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const slot = context.kind === 'head' ? null : rows.at(context.kind === 'cell' ? context.cell.row : context.row);
       if (!slot || slot.kind === 'issue' || slot.kind === 'group') connection.openContext({ context, anchor, at });
     },
-    selectColumn: (field, extend) => model.selectColumn(field, extend),
+    selectColumn: (field, how) => model.selectColumn(field, how),
     isChosen: (field) => {
       const selection = model.selection.peek();
-      if (!selection || !isWholeColumns(selection, model.size)) return false;
-      const { left, right } = rectangleOf(selection);
       const column = model.columns.peek().findIndex((one) => one.field === field);
-      return column >= left && column <= right;
+      const isWhole = (range: Rectangle) => coversColumns(range, model.size) && column >= range.left && column <= range.right;
+      return selection !== null && rectanglesOf(selection).some(isWhole);
     },
     isSelected: (cell) => model.isSelected(cell),
     addField: () => model.panels.openSettings({ kind: 'new', beside: null, like: null }),
@@ -159,6 +189,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
+    mayCreateOptions: permits(model.role, 'admin'),
     refused: (index, field) => refusedText(markAt(model, index, field)),
     editing: (index, field) => {
       // The editor says itself what was refused.
@@ -179,10 +210,12 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     clicked: (cell) => actions.toggle(cell),
     focused: (cell) => model.moveTo(cell),
     anchor: () => model.selection.peek()?.anchor ?? null,
-    reached: (reach) => {
+    reached: (reach, only = false) => {
       const selection = model.selection.peek();
-      if (selection) model.selection.value = { anchor: selection.anchor, reach };
+      if (selection) model.selection.value = only ? { anchor: selection.anchor, reach } : { ...selection, reach };
     },
+    added: (cell) => model.addRange(cell),
+    pressed: () => (model.adding.value = false),
     filling: (to) => {
       const { range } = model;
       if (range) fill = filledTo(range, to);
@@ -218,31 +251,6 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         check: (row) => void actions.check(row, false),
       }),
   };
-  const toggle = (index: number) => {
-    const slot = rows.at(index);
-    if (slot.kind !== 'group') return;
-    model.toggleGroup(slot.group.key);
-    grid.focus({ row: index, column: 0 });
-  };
-  // The head of a group spans all columns, so the library does not report its keys.
-  const toggleByKey = (event: KeyboardEvent) => {
-    const row = event.target instanceof Element ? event.target.closest('.ag-full-width-row') : null;
-    const slot = rows.at(Number(row?.getAttribute('row-index') ?? NaN));
-    if (slot.kind !== 'group' || !(row instanceof HTMLElement)) return;
-    if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
-      event.preventDefault();
-      event.stopPropagation();
-      connection.openContext({ context: { kind: 'group', row: Number(row.getAttribute('row-index')) }, anchor: row, at: null });
-      return;
-    }
-    const wanted = event.key === 'ArrowRight' ? true : event.key === 'ArrowLeft' ? false : event.key === 'Enter' || event.key === ' ' ? !slot.group.open : null;
-    if (wanted === null || wanted === slot.group.open) return;
-    event.preventDefault();
-    event.stopPropagation();
-    toggle(Number(row.getAttribute('row-index')));
-  };
-  element.addEventListener('keydown', toggleByKey, { capture: true });
-  const width = signal(element.clientWidth);
   const resizing = new ResizeObserver(() => (width.value = element.clientWidth));
   resizing.observe(element);
   const grid = mountGrid(element, owner, {
@@ -269,10 +277,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     const row = selection?.anchor.row ?? -1;
     // A user at the beginning without a row in focus sees the rows that arrive there.
     const follows = !inView.atTop || (row >= inView.first && row <= inView.last);
-    if (selection) {
-      const to = (cell: Cell): Cell => ({ ...cell, row: now(cell.row) ?? cell.row });
-      model.selection.value = { anchor: to(selection.anchor), reach: to(selection.reach) };
-    }
+    if (selection) model.selection.value = withRows(selection, (at) => now(at) ?? at);
     shifted = { by: follows ? by : 0, focus: model.selection.peek()?.anchor ?? null };
   };
   const drawRows = (atOnce: boolean) => {
@@ -281,10 +286,9 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       else drawCells();
       return;
     }
-    const whole = [...layout.pieces, ...rows.layout.pieces].some(({ kind }) => kind === 'group');
     if (rows.layout.length !== layout.length) grid.setLength(rows.layout.length);
     layout = rows.layout;
-    grid.refresh({ whole });
+    grid.refresh();
   };
   const note = new Note();
   const sayNote = () => {
@@ -319,7 +323,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       if (cell) grid.reveal(cell);
     }),
     // Everything that changes the look of rows and cells.
-    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.matcher].map((look: ReadonlySignal<unknown>) =>
+    ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.sought].map((look: ReadonlySignal<unknown>) =>
       look.subscribe(() => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
@@ -361,13 +365,6 @@ function rowClasses(model: ProjectModel, index: number): readonly string[] {
   ];
 }
 
-/** The color of a row: by the first rule that it matches, or else by the option of the chosen field. */
-function rowColor(model: ProjectModel, row: Row): Color | null {
-  const field = model.field(model.view.peek().color ?? '');
-  const value = field ? valueOf(row, field.id) : null;
-  return colorOfRow(model.ruling.peek(), row) ?? (field && typeof value === 'string' ? colorOf(field, value) : null);
-}
-
 function markAt(model: ProjectModel, row: number, field: string): Mark | undefined {
   const slot = model.rows.at(row);
   return slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, field)) : undefined;
@@ -383,13 +380,15 @@ function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, f
   const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
   if (selection) {
     const range = rectangleOf(selection);
-    if (contains(range, cell)) {
+    for (const one of rectanglesOf(selection)) {
+      if (!contains(one, cell)) continue;
       classes.push('is-selected');
-      if (row === range.top) classes.push('is-top');
-      if (row === range.bottom) classes.push('is-bottom');
-      if (cell.column === range.left) classes.push('is-left');
-      if (cell.column === range.right) classes.push('is-right');
-      if (row === range.bottom && cell.column === range.right && model.canEdit) classes.push('is-corner');
+      if (row === one.top) classes.push('is-top');
+      if (row === one.bottom) classes.push('is-bottom');
+      if (cell.column === one.left) classes.push('is-left');
+      if (cell.column === one.right) classes.push('is-right');
+      // Only a single range can be dragged over others.
+      if (row === one.bottom && cell.column === one.right && model.canEdit && !selection.others && slot.kind !== 'group') classes.push('is-corner');
     }
     if (fill && contains(fill, cell) && !contains(range, cell)) classes.push('is-filling');
   }

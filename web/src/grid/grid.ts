@@ -9,9 +9,10 @@ import type { SortKey } from '../api/types';
 import type { Typed } from '../cells/editors/editor';
 import type { Field } from '../fields/fields';
 import type { Point } from '../place';
+import type { StickyHead } from '../rows/sticky';
 import type { Range, Slot } from '../rows/store';
 import type { RowHeight } from '../view/view';
-import type { Cell } from '../selection/range';
+import type { Cell, Choosing } from '../selection/range';
 
 export interface GridColumn {
   readonly field: Field;
@@ -37,8 +38,18 @@ export interface GridOwner {
   cellClasses(index: number, field: string): readonly string[];
   /** The note on a cell, such as why a value was refused; empty for none. */
   note(index: number, field: string): string;
-  /** Draw a row that is no issue, such as the head of a group, across all columns. */
-  drawWide(index: number, element: HTMLElement): void;
+  /** Draw the label of a group's head into its gutter, which is `gutter` pixels wide. */
+  drawHead(index: number, element: HTMLElement, gutter: number): void;
+  /** Draw the figures of a group below the head of a column, if they are not in the label. */
+  drawFigures(index: number, field: string, element: HTMLElement, gutter: number): void;
+  /** The heads that stay at the top if this row, with a fraction, is the first in view; at most `max`. */
+  stickyHeads(top: number, max: number): readonly StickyHead[];
+  /** How many of them, at most `max`, cover the view above a row. */
+  headsAbove(index: number, max: number): number;
+  /** Open or close the group of a head. */
+  toggle(index: number): void;
+  /** Start an issue with the values of the group of a head. */
+  addIn(index: number): void;
   /** Draw the summary of a column. */
   drawFooter(field: string, element: HTMLElement): void;
   openFooter(field: string, anchor: HTMLElement): void;
@@ -49,8 +60,8 @@ export interface GridOwner {
   openContext(context: Context, anchor: HTMLElement, at: Point | null): void;
 
   sort(field: string, add: boolean): void;
-  /** The head of a column was chosen. `extend`: the columns between it and the selected ones too. */
-  selectColumn(field: string, extend: boolean): void;
+  /** The head of a column was chosen: only it, also the columns between it and the selected ones, or also those. */
+  selectColumn(field: string, how: Choosing): void;
   /** Whether a head is of the selected columns. */
   isChosen(field: string): boolean;
   resize(field: string, width: number): void;
@@ -70,6 +81,8 @@ export interface GridOwner {
   expand(index: number): void;
 
   mayEdit(index: number, field: string): boolean;
+  /** Whether the user may add options to fields. */
+  readonly mayCreateOptions: boolean;
   suggestUsers(prefix: string): Promise<readonly string[]>;
   /** An editor opens. Returns what to call when it is closed. */
   editing(index: number, field: string): () => void;
@@ -85,8 +98,12 @@ export interface GridOwner {
   /** The cell from which a range extends; null while none is selected. */
   anchor(): Cell | null;
   isSelected(cell: Cell): boolean;
-  /** A pointer was dragged, or pressed with Shift, to a cell. */
-  reached(cell: Cell): void;
+  /** A pointer was dragged, or pressed with Shift, to a cell. `only`: the other ranges are not selected any more. */
+  reached(cell: Cell, only?: boolean): void;
+  /** A pointer was pressed on a cell with Ctrl: one more range begins there. */
+  added(cell: Cell): void;
+  /** A pointer was pressed on a cell without Ctrl: a single range begins there. */
+  pressed(): void;
   /** The fill handle is being dragged to a cell. */
   filling(to: Cell): void;
   /** The drag of the fill handle is over. `take`: fill the cells that it reached. */
@@ -100,11 +117,8 @@ export interface Grid {
   setHeight(height: RowHeight): void;
   /** How many rows there are. */
   setLength(length: number): void;
-  /**
-   * The result of `at` has changed: draw it. `whole` also draws rows again that may have become heads of groups or
-   * issues.
-   */
-  refresh(options?: { readonly whole: boolean }): void;
+  /** The result of `at` has changed: draw it. */
+  refresh(): void;
   /** The content of `drawFooter` has changed. */
   refreshFooter(): void;
   /** The result of `rowClasses` and `cellClasses` has changed. */
@@ -116,7 +130,8 @@ export interface Grid {
   /** Bring a cell into view. */
   reveal(cell: Cell): void;
   focus(cell: Cell): void;
-  edit(cell: Cell): void;
+  /** Edit a cell. Its place is asked for again until its row is drawn. */
+  edit(place: () => Cell): void;
   /** The element of a cell that is drawn. */
   elementOf(cell: Cell): HTMLElement | null;
   /** The head of a column that is shown. */

@@ -12,7 +12,7 @@ export function groupEntries(group: Group, { model, onAdd }: MenuSources): reado
   const { context, groups } = words;
   const close = (closed: readonly string[]) => () => model.change({ closed }, { replace: true });
   const { filter } = group;
-  const values = valuesIn(group, model.view.peek().groups, model.fields);
+  const values = valuesFor(group, model);
   return [
     [
       {
@@ -37,6 +37,11 @@ export function groupEntries(group: Group, { model, onAdd }: MenuSources): reado
         : []),
     ],
   ];
+}
+
+/** The values of a new issue in a group; null if none are certain. */
+export function valuesFor(group: Group, model: ProjectModel): ReturnType<typeof valuesIn> {
+  return valuesIn(group, model.view.peek().groups, model.fields);
 }
 
 export function nameOfGroup({ field: id, value, depth }: Group, model: ProjectModel): string {

@@ -41,6 +41,7 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
   if (step && event.shiftKey) return take(() => select(extended(selection, step, model.size, control)));
   if (event.key === 'ArrowDown' && event.altKey) return take(() => openMenu(selection.anchor.column));
   if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) return take(() => openContext(selection.anchor));
+  if (event.key === 'F8' && event.shiftKey) return take(() => model.addRange());
   const key = event.key.toLowerCase();
   if (control) {
     if (key === ' ' && event.shiftKey) return take(() => check(selection.anchor.row));

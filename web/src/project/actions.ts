@@ -1,28 +1,25 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import { formatJsonLines } from '../api/json';
+import { OfflineError } from '../api/problem';
 import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { newIssue, patchOf, type CellEdit, type Kept, type Patch } from '../edits/change';
+import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { writeQueue } from '../edits/write-queue';
+import { keyOf } from '../edits/marks';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
-import { countOf, MAX_NAMED, type Target } from '../rows/targets';
-import { sourceOf, type Rectangle } from '../selection/range';
+import { countOf, MAX_NAMED, MAX_TARGETS, type Target } from '../rows/targets';
+import { joinedOf, rowCount, rowsOf, sourceOf, type Joined, type Rectangle, type Rows } from '../selection/range';
 import { seriesOf } from '../selection/series';
+import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 import type { ProjectModel } from './model';
-
-/**
- * The greatest number of runs of issues, such as groups, in a selection that jobs change: a project has at most 20 open
- * jobs.
- */
-const MAX_TARGETS = 10;
 
 /** Rows that the clipboard takes at once: the page reads them first. */
 const MAX_COPIED = 10_000;
@@ -67,9 +64,32 @@ export class Actions {
       this.model.editor.forgetRefusal(row.num, field.id);
       return;
     }
+    if ('create' in typed) {
+      void this.commitNew(row, field, typed);
+      return;
+    }
     const parsed = parseTyped(field, typed);
     if (parsed.ok) void this.write([{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
     else this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
+  }
+
+  /** Add the options of a value that the field does not have yet, and then write the value. */
+  private async commitNew(row: Row, field: Field, typed: Extract<Typed, { value: CellValue }>): Promise<void> {
+    this.model.editor.hold(row.num, field.id);
+    if (await this.addOptions(row.num, field, createdBy(typed))) this.commit(row, field, { value: typed.value });
+  }
+
+  /** Returns whether the field has these options now. If not, the cell is marked with the reason. */
+  private async addOptions(num: number, field: Field, options: readonly string[]): Promise<boolean> {
+    if (!options.length) return true;
+    try {
+      await this.model.addOptions(field, options);
+      this.outcome.value = words.actions.optionsAdded(field.name, options);
+      return true;
+    } catch (error) {
+      this.model.editor.refuse(num, field.id, options.join(', '), messageOf(error));
+      return false;
+    }
   }
 
   /** Toggle the check box in a cell, by default the one in focus. Returns whether there is one. */
@@ -82,16 +102,16 @@ export class Actions {
   }
 
   async copy(): Promise<void> {
-    const range = this.model.range;
-    if (range) await this.toClipboard(range, words.actions.copied);
+    const block = this.selectedBlock();
+    if (block) await this.toClipboard(block, words.actions.copied);
   }
 
   /** Copy the cells for people or programs: as the grid shows them, as JSON, or as a table of Markdown. */
   async copyAs(form: CopyForm): Promise<void> {
-    const { range } = this.model;
-    if (!range) return;
-    const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
-    const rows = this.model.issuesIn(range.top, range.bottom);
+    const block = this.selectedBlock();
+    if (!block) return;
+    const fields = this.fieldsOf(block.columns);
+    const rows = this.issuesOf(block.rows);
     const written = rows.then((some) => new Blob([FORMS[form](fields, some)], { type: 'text/plain' }));
     await this.put({ 'text/plain': written }, rows, words.actions.copied);
   }
@@ -132,7 +152,7 @@ export class Actions {
   /** Paste what the clipboard has, if the browser lets the page read it. */
   async pasteHere(): Promise<void> {
     const text = await navigator.clipboard.readText().catch(() => null);
-    if (text === null) this.outcome.value = words.actions.pasteByKeys;
+    if (text === null) this.outcome.value = keysAsLabeled(words.actions.pasteByKeys);
     else await this.paste(text);
   }
 
@@ -141,23 +161,22 @@ export class Actions {
    * clear them later. Cells that could not be copied are not cleared.
    */
   async cut(): Promise<void> {
-    const range = this.model.range;
-    if (range && this.model.canEdit && (await this.toClipboard(range, words.actions.cut))) await this.clear(range);
+    const { ranges } = this.model;
+    const block = this.model.canEdit ? this.selectedBlock() : null;
+    if (block && (await this.toClipboard(block, words.actions.cut))) await this.clear(ranges);
   }
 
-  /** Paste from the upper left corner of the range; one copied cell fills the whole range. */
+  /** Paste from the upper left corner of the latest range; one copied cell fills all ranges. */
   async paste(text: string): Promise<void> {
     const range = this.model.range;
     const block = fromTsv(text);
     const width = Math.max(0, ...block.map((row) => row.length));
     if (!range || !this.model.canEdit || !width) return;
-    const single = block.length === 1 && width === 1;
-    const height = single ? range.bottom - range.top + 1 : block.length;
-    const fields = this.fieldsFrom(range.left, single ? range.right - range.left + 1 : width);
-    if (single && isLarge(range)) return this.setMany(range, fields.map((field) => [field, parseText(field, block[0]?.[0] ?? '')]));
-    const rows = await this.model.issuesIn(range.top, range.top + height - 1);
-    const textAt = (row: number, column: number) => (single ? block[0]?.[0] : block[row]?.[column]) ?? '';
-    const beyond = single ? [] : block.slice(rows.length);
+    if (block.length === 1 && width === 1) return this.enter(block[0]?.[0] ?? '', this.model.ranges);
+    const fields = this.fieldsFrom(range.left, width);
+    const rows = await this.model.issuesIn(range.top, range.top + block.length - 1);
+    const textAt = (row: number, column: number) => block[row]?.[column] ?? '';
+    const beyond = block.slice(rows.length);
     const adds = beyond.length > 0 && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add));
     const edits = rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column)));
     const added = adds ? beyond.map((cells) => this.readNew(fields, cells)) : [];
@@ -204,18 +223,31 @@ export class Actions {
     await this.write(edits);
   }
 
-  /** Fill the range with its first row. */
+  /** Fill each range with its first row. */
   async fillDown(): Promise<void> {
-    const range = this.model.range;
-    if (range && range.bottom > range.top) await this.fill({ ...range, bottom: range.top }, range);
+    for (const range of this.model.ranges) if (range.bottom > range.top) await this.fill({ ...range, bottom: range.top }, range);
   }
 
-  async clear(range = this.model.range): Promise<void> {
-    if (!range || !this.model.canEdit) return;
-    const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
-    if (isLarge(range)) return this.setMany(range, fields.map((field) => [field, parseText(field, '')]));
-    const rows = await this.model.issuesIn(range.top, range.bottom);
-    await this.write(rows.flatMap((row) => this.read(row, fields, () => '')));
+  async clear(ranges = this.model.ranges): Promise<void> {
+    await this.enter('', ranges);
+  }
+
+  /** Give all cells of some ranges the value of a text, as one step of undo. */
+  private async enter(text: string, ranges: readonly Rectangle[]): Promise<void> {
+    if (!ranges.length || !this.model.canEdit) return;
+    if (rowCount(rowsOf(ranges)) > BATCH) {
+      const block = joinedOf(ranges);
+      if (block) await this.setMany(block.rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
+      else this.outcome.value = words.actions.notOneJob;
+      return;
+    }
+    const edits = new Map<string, CellEdit>();
+    for (const range of ranges) {
+      const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
+      const rows = await this.model.issuesIn(range.top, range.bottom);
+      for (const edit of rows.flatMap((row) => this.read(row, fields, () => text))) edits.set(keyOf(edit.num, edit.field), edit);
+    }
+    await this.write([...edits.values()]);
   }
 
   /**
@@ -238,12 +270,13 @@ export class Actions {
       this.model.editor.refuse(DRAFT, field.id, 'text' in typed ? typed.text : '', parsed.message);
       return;
     }
+    const created = createdBy(typed);
     if (this.creating) {
       const num = await this.creating;
-      if (num !== null) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
+      if (num !== null && (await this.addOptions(num, field, created))) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
       return;
     }
-    this.creating = this.createWith(field, parsed.value);
+    this.creating = this.addOptions(DRAFT, field, created).then((isReady) => (isReady ? this.createWith(field, parsed.value) : null));
     await this.creating;
     this.creating = null;
   }
@@ -266,16 +299,16 @@ export class Actions {
     });
   }
 
-  /** Ask, and then delete the issues of the range. */
+  /** Ask, and then delete the issues of the ranges. */
   async remove(): Promise<void> {
-    const range = this.model.range;
-    if (!range || !this.model.canEdit) return;
+    const selected = rowsOf(this.model.ranges);
+    if (!selected.length || !this.model.canEdit) return;
     if (!this.creating && this.model.hasDraft) this.model.dropDraft();
-    if (isLarge(range)) {
-      await this.removeMany(this.model.targets({ first: range.top, last: range.bottom }));
+    if (rowCount(selected) > BATCH) {
+      await this.removeMany(this.model.selectedTargets());
       return;
     }
-    const rows = await this.model.issuesIn(range.top, range.bottom);
+    const rows = await this.issuesOf(selected);
     await this.removeIssues(rows.map(({ num }) => num));
   }
 
@@ -300,13 +333,14 @@ export class Actions {
   async removeMany(targets: readonly Target[]): Promise<boolean> {
     if (!this.fitJobs(targets)) return false;
     const title = words.actions.deleteMany(countOf(targets));
-    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changeMany({ targets, set: null });
+    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changes.begin({ targets, set: null });
   }
 
-  async undo(): Promise<void> {
+  /** Undo a step, by default the last. */
+  async undo(step?: Change): Promise<void> {
     if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
-    if (await this.model.undoJob()) return;
-    this.report(await this.model.editor.undo(), words.actions.restored);
+    if (await this.model.changes.undoJob(step)) return;
+    this.report(await this.model.editor.undo(step), words.actions.restored);
   }
 
   async redo(): Promise<void> {
@@ -321,12 +355,12 @@ export class Actions {
       const from = this.model.fieldAt(sourceOf(source, { row: source.top, column: target.left + column }).column);
       return from ? [[field, carried(origin, from, field)] as const] : [];
     });
-    await this.setMany(target, values);
+    await this.setMany([{ first: target.top, last: target.bottom }], values);
   }
 
-  /** Ask, and then have a job give all issues of a range these values. */
-  private async setMany({ top, bottom }: Rectangle, values: readonly (readonly [Field, Parsed])[]): Promise<void> {
-    const targets = this.model.targets({ first: top, last: bottom });
+  /** Ask, and then have a job give all issues of some rows these values. */
+  private async setMany(rows: readonly Rows[], values: readonly (readonly [Field, Parsed])[]): Promise<void> {
+    const targets = rows.flatMap((some) => this.model.targets(some));
     const editable = values.filter(([field]) => field.editable);
     const refused = editable.flatMap(([, parsed]) => (parsed.ok ? [] : [parsed.message]));
     if (refused.length) this.outcome.value = refused.join(' ');
@@ -334,7 +368,7 @@ export class Actions {
     const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
     if (!(await this.ask(words.jobs.changeMany(countOf(targets)), detail, words.jobs.change))) return;
-    await this.model.changeMany({ targets, set: patchOf(edits, this.model.fields) });
+    await this.model.changes.begin({ targets, set: patchOf(edits, this.model.fields) });
   }
 
   private reportRoom(isRoom: boolean): void {
@@ -350,13 +384,15 @@ export class Actions {
   private report(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
     if (!outcome) return;
     const { taken, problems, issues } = outcome;
+    // The offer to undo the deletion reports it too.
+    const isOffered = this.model.undoOffer.deleted(taken);
     const parts = [
       ...(taken.undo === undefined ? [] : [words.actions.undone(issues ?? null)]),
       ...(taken.made.length ? [made(taken.made.length)] : []),
-      ...(taken.deleted.length ? [words.actions.deleted(taken.deleted.length)] : []),
+      ...(taken.deleted.length && !isOffered ? [words.actions.deleted(taken.deleted.length)] : []),
       ...problems.slice(0, 1).map(({ title, detail }) => words.actions.refused(problems.length, detail ?? title)),
     ];
-    if (parts.length) this.outcome.value = parts.join(' ');
+    if (parts.length || isOffered) this.outcome.value = parts.join(' ');
   }
 
   private ask(title: string, detail: string, confirm: string, danger = false): Promise<boolean> {
@@ -408,16 +444,35 @@ export class Actions {
   }
 
   private fieldsFrom(left: number, count: number): readonly Field[] {
-    return Array.from({ length: count }, (_, place) => this.model.fieldAt(left + place)).flatMap((field) => field ?? []);
+    return this.fieldsOf(Array.from({ length: count }, (_, place) => left + place));
+  }
+
+  private fieldsOf(columns: readonly number[]): readonly Field[] {
+    return columns.flatMap((column) => this.model.fieldAt(column) ?? []);
+  }
+
+  /** The issues in some rows of the screen, in order. */
+  private async issuesOf(rows: readonly Rows[]): Promise<readonly Row[]> {
+    const found: Row[] = [];
+    for (const { first, last } of rows) found.push(...(await this.model.issuesIn(first, last)));
+    return found;
+  }
+
+  /** The selected ranges as one block. Null if they are none, with a message. */
+  private selectedBlock(): Joined | null {
+    const { ranges } = this.model;
+    const block = joinedOf(ranges);
+    if (!block && ranges.length) this.outcome.value = words.actions.notOneBlock;
+    return block;
   }
 
   /** Put cells into the clipboard. Returns whether they are there. */
-  private async toClipboard(range: Rectangle, done: (rows: number) => string): Promise<boolean> {
-    if (range.bottom - range.top >= MAX_COPIED) {
+  private async toClipboard(block: Joined, done: (rows: number) => string): Promise<boolean> {
+    if (rowCount(block.rows) > MAX_COPIED) {
       this.outcome.value = words.actions.tooManyToCopy(MAX_COPIED);
       return false;
     }
-    return this.putBlock(this.block(range), done);
+    return this.putBlock(this.issuesOf(block.rows).then((rows) => blockOf(rows, this.fieldsOf(block.columns))), done);
   }
 
   /** Put cells into the clipboard, and report the number of rows, or why it failed. Returns whether they are there. */
@@ -445,10 +500,6 @@ export class Actions {
     }
   }
 
-  private async block({ top, bottom, left, right }: Rectangle): Promise<Block> {
-    return blockOf(await this.model.issuesIn(top, bottom), this.fieldsFrom(left, right - left + 1));
-  }
-
   /** A new issue with these values. */
   private bodyOf(values: Values): Patch {
     return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
@@ -464,9 +515,19 @@ export class Actions {
     try {
       await act();
     } catch (error) {
-      this.outcome.value = error instanceof Error ? error.message : String(error);
+      this.outcome.value = messageOf(error);
     }
   }
+}
+
+/** The options of a value that the field does not have yet. */
+function createdBy(typed: Typed): readonly string[] {
+  return ('create' in typed && typed.create) || [];
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof OfflineError) return words.refusal.offlineWhy;
+  return error instanceof Error ? error.message : String(error);
 }
 
 function blockOf(rows: readonly Row[], fields: readonly Field[]): Block {

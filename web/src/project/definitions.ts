@@ -16,6 +16,10 @@ export class Definitions {
   readonly building = computed(
     () => [...(this.project.value.attributes ?? []), ...this.indexes.value].some(({ build }) => build !== null),
   );
+  /** Ends when the moves that were asked for are sent. */
+  private moving: Promise<void> = Promise.resolve();
+  /** The moves that are not sent yet. The list shows them, so no older order replaces it. */
+  private waiting = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly closed = new AbortController();
 
@@ -45,6 +49,31 @@ export class Definitions {
     }
   }
 
+  /**
+   * Move a field before another, or behind all of them (null). The list shows that at once. The moves are sent one after
+   * the other, since each has its place in the order that the one before leaves.
+   */
+  async move(id: string, before: string | null): Promise<void> {
+    const project = this.project.peek();
+    const attribute = project.attributes?.find((one) => one.id === id);
+    const others = (project.attributes ?? []).filter((one) => one !== attribute);
+    const position = before === null ? others.length : others.findIndex((one) => one.id === before);
+    if (!attribute || position < 0) return;
+    this.project.value = { ...project, attributes: [...others.slice(0, position), attribute, ...others.slice(position)] };
+    this.waiting += 1;
+    this.moving = this.moving.then(async () => {
+      await this.change(async (api, of) => {
+        try {
+          await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: of, attribute: id }, body: { position } });
+        } finally {
+          this.waiting -= 1;
+        }
+      });
+      if (this.error.peek() !== null) await this.load();
+    });
+    await this.moving;
+  }
+
   /** Read everything again after a change that was made elsewhere. */
   reload(): Promise<void> {
     return this.load();
@@ -63,7 +92,7 @@ export class Definitions {
         this.api.call('GET', '/v1/projects/{project}', options),
         this.api.call('GET', '/v1/projects/{project}/indexes', options),
       ]);
-      this.project.value = project.body;
+      if (!this.waiting) this.project.value = project.body;
       this.indexes.value = indexes.body.items;
       if (this.building.peek()) this.timer = setTimeout(() => void this.load(), POLL_INTERVAL);
     } catch (error) {

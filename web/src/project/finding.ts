@@ -1,25 +1,28 @@
 /**
  * Finds a text in the cells of the view, in all rows.
  *
- * Loaded rows are searched in the page. For other rows, the API counts the matches before the issue in focus (`before`).
- * It returns the match of that number, and then its row number in the view. In a grouped view it also counts the matches
- * of each group, and the rest happens within one group.
+ * Loaded rows are searched in the page, where cells also match by the text that they show. For other rows, the API counts
+ * the matches before the issue in focus (`before`). It returns the match of that number, and then its row number in the
+ * view. In a grouped view it also counts the matches of each group, and the rest happens within one group.
  */
 import { batch, computed, signal, type ReadonlySignal } from '@preact/signals';
 import { isAbort } from '../api/problem';
 import type { Filter } from '../api/types';
+import { formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
 import { Throttle } from '../live/throttle';
 import { keyOfGroup } from '../rows/groups';
 import type { Run } from '../rows/layout';
+import type { Slot } from '../rows/store';
 import { beforeAll, indexOfMatch, nextCell, nextMatch, runsBefore, type AmongMatches, type SearchedRows, type Step } from '../selection/find';
 import type { Cell } from '../selection/range';
+import { filterOfSought, soughtIn, withText, type Sought } from '../selection/sought';
 import { toAddress } from '../view/address';
 import { narrowedBy } from '../view/filters';
 import { ownTimezone } from '../view/relative';
 import { NO_RULING } from '../view/rules';
-import { fittingBeside, matcherOf, searchable, textFilter, textMatchFor, type TextMatch } from '../view/text-search';
+import { textMatchFor, type TextMatch } from '../view/text-search';
 import { DEFAULT_VIEW } from '../view/view';
 import { words } from '../words';
 import { byOf } from './groups';
@@ -35,13 +38,19 @@ const MAX_WAITING = 3;
 /** If rows have moved between the requests of a step, all of them are sent once more. */
 const ATTEMPTS = 2;
 
-type Searched = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'view' | 'columns' | 'rows' | 'selection' | 'filter' | 'live' | 'runs' | 'issuesIn' | 'moveTo'>;
+type Searched = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'view' | 'arranged' | 'columns' | 'rows' | 'selection' | 'filter' | 'live' | 'runs' | 'issuesIn' | 'moveTo'>;
 
 /** A match: its cell, its text, and whether the search has continued from the other end to find it. */
 interface Found {
   readonly cell: Cell;
   readonly row: Row;
   readonly wrapped: boolean;
+}
+
+/** The fields of a row that have the text or show it, and whether the API counts the issue. */
+interface InRow {
+  readonly fields: ReadonlySet<string>;
+  readonly isCounted: boolean;
 }
 
 export class Finding {
@@ -52,10 +61,12 @@ export class Finding {
   readonly match: TextMatch;
   /** The fields of the columns in which the text is looked for. */
   readonly fields: ReadonlySignal<readonly Field[]>;
-  /** Whether a value has the text; null while nothing is looked for. */
-  readonly matcher: ReadonlySignal<ReturnType<typeof matcherOf>>;
-  /** The number of issues with the text; null until they are counted. */
+  /** How the text is found in each of them; null while nothing is looked for. */
+  readonly sought: ReadonlySignal<readonly Sought[] | null>;
+  /** The number of issues with the text, as the API finds them; null until they are counted. */
   readonly total = signal<number | null>(null);
+  /** How many more loaded issues show the text. */
+  readonly alsoShown = signal(0);
   /** How many more there are in groups without rows on the screen. */
   readonly hidden = signal(0);
   /** The number of the issue in focus among the matches, from 1; null if it is none of them. */
@@ -79,6 +90,9 @@ export class Finding {
   private isGoing = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly recounting = new Throttle(COUNT_AGAIN, () => void this.look());
+  private readonly noticing = new Throttle(PAUSE, () => this.notice());
+  /** What the page has found in rows. */
+  private found = new WeakMap<Row, InRow>();
   /** The issue that was searched, until its row is loaded. */
   private expected: { readonly num: number; readonly cell: Cell } | null = null;
   private readonly stop: () => void;
@@ -87,18 +101,21 @@ export class Finding {
     this.match = textMatchFor(model.project.issues ?? 0);
     this.fields = computed(() => {
       const columns = model.columns.value.flatMap(({ field: id }) => model.fields.find((field) => field.id === id) ?? []);
-      const { filter, search } = model.view.value;
-      return fittingBeside(filter || search ? model.filter : null, searchable(columns, this.match));
+      return withText(columns);
     });
-    this.matcher = computed(() => (this.isOpen.value ? matcherOf(this.text.value, this.match) : null));
+    this.sought = computed(() => {
+      const { filter, search } = model.view.value;
+      return this.isOpen.value ? soughtIn(this.fields.value, this.text.value, this.match, filter || search ? model.filter : null) : null;
+    });
     const query = computed(() => {
-      const { sort, filter, search, groups } = this.model.view.value;
+      const { sort, filter, search, groups } = this.model.arranged.value;
       const fields = this.fields.value.map(({ id }) => id);
       return `${this.isOpen.value} ${fields.join()} ${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups })} ${this.text.value}`;
     });
     const focus = computed(() => model.selection.value?.anchor);
     let { layout } = model.rows;
     const stopping = [
+      this.sought.subscribe(() => (this.found = new WeakMap())),
       query.subscribe(() => this.begin()),
       focus.subscribe(() => {
         // The user has gone elsewhere.
@@ -108,6 +125,7 @@ export class Finding {
       model.live.reported.subscribe(() => this.changed()),
       model.rows.onChange(() => {
         this.arrive();
+        if (this.sought.peek()) this.noticing.ask();
         if (layout !== model.rows.layout) this.tally();
         ({ layout } = model.rows);
       }),
@@ -134,25 +152,51 @@ export class Finding {
     this.close();
     this.stop();
     this.recounting.stop();
+    this.noticing.stop();
     clearTimeout(this.timer);
   }
 
-  /** Whether a cell has the text. */
+  /** Whether a cell has the text, or shows it. */
   has(row: Row, field: string): boolean {
-    const matches = this.matcher.peek();
-    return matches !== null && this.fields.peek().some(({ id }) => id === field) && matches(valueOf(row, field));
+    return this.inRow(row).fields.has(field);
+  }
+
+  private inRow(row: Row): InRow {
+    const known = this.found.get(row);
+    if (known) return known;
+    const fields = new Set<string>();
+    let isCounted = false;
+    for (const { field, matches, shows } of this.sought.peek() ?? []) {
+      const value = valueOf(row, field.id);
+      const isMatch = matches(value);
+      if (isMatch || shows(value)) fields.add(field.id);
+      isCounted ||= isMatch;
+    }
+    const found = { fields, isCounted };
+    this.found.set(row, found);
+    return found;
+  }
+
+  /** Count the loaded issues that only show the text. */
+  private notice(): void {
+    const { rows } = this.model;
+    this.alsoShown.value = rows.loaded().filter((num) => {
+      const row = rows.held(num);
+      const found = row && this.inRow(row);
+      return found && found.fields.size > 0 && !found.isCounted;
+    }).length;
   }
 
   /** Issues have changed: count again. */
   changed(): void {
-    if (this.matcher.peek() === null) return;
+    if (!this.sought.peek()) return;
     this.isCounted = false;
     this.recounting.ask();
   }
 
   /** Go to the next match, or to the one before. Steps that come while one is on the way follow it. */
   async next(step: Step): Promise<void> {
-    if (this.matcher.peek() === null || this.waiting.length > MAX_WAITING) return;
+    if (!this.sought.peek() || this.waiting.length > MAX_WAITING) return;
     this.waiting.push(step);
     if (this.busy.peek()) return;
     const { signal } = (this.moving = new AbortController());
@@ -161,7 +205,8 @@ export class Finding {
     try {
       for (let one = this.waiting.shift(); one !== undefined; one = this.waiting.shift()) {
         const near = this.near(one);
-        const found = near === undefined ? await this.far(one, signal) : near;
+        // Without a match among all rows, cells of loaded rows may show the text.
+        const found = near === undefined ? ((await this.far(one, signal)) ?? this.near(one, { skips: true }) ?? null) : near;
         if (signal.aborted) return;
         this.go(found, one);
       }
@@ -187,7 +232,7 @@ export class Finding {
     this.counts = new Map();
     batch(() => {
       this.total.value = this.place.value = this.wrapped.value = this.error.value = null;
-      this.hidden.value = 0;
+      this.hidden.value = this.alsoShown.value = 0;
       this.announcement.value = '';
     });
     this.lookSoon();
@@ -195,7 +240,7 @@ export class Finding {
 
   private lookSoon(): void {
     clearTimeout(this.timer);
-    if (this.matcher.peek() === null) return;
+    if (!this.sought.peek()) return;
     this.timer = setTimeout(() => void this.look(), PAUSE);
   }
 
@@ -203,8 +248,9 @@ export class Finding {
   private async look(): Promise<void> {
     this.looking.abort();
     const { signal } = (this.looking = new AbortController());
-    if (this.matcher.peek() === null) return;
+    if (!this.sought.peek()) return;
     try {
+      this.notice();
       await this.count(signal);
       const here = this.isFocusFound() ? await this.here(signal) : null;
       if (signal.aborted) return;
@@ -221,10 +267,14 @@ export class Finding {
     return slot.kind === 'loading' || (slot.kind === 'issue' && this.columnsOf(slot.row).length > 0);
   }
 
-  /** The next match among the loaded rows; null without any; undefined if that depends on other rows. */
-  private near(step: Step): Found | null | undefined {
+  /** The next match among the loaded rows; null without any; undefined if that depends on other rows, unless it `skips` them. */
+  private near(step: Step, { skips = false } = {}): Found | null | undefined {
     const { rows, selection } = this.model;
-    const searched: SearchedRows = { length: rows.layout.length, at: (row) => rows.at(row), columnsOf: (row) => this.columnsOf(row) };
+    const at = (row: number): Slot => {
+      const slot = rows.at(row);
+      return skips && slot.kind !== 'issue' ? { kind: 'gone' } : slot;
+    };
+    const searched: SearchedRows = { length: rows.layout.length, at, columnsOf: (row) => this.columnsOf(row) };
     const found = (cell: Cell | null | undefined, wrapped: boolean): Found | null | undefined => {
       const slot = cell && rows.at(cell.row);
       return cell && slot?.kind === 'issue' ? { cell, row: slot.row, wrapped } : cell === null ? null : undefined;
@@ -271,7 +321,8 @@ export class Finding {
     this.expected = { num: row.num, cell };
     batch(() => {
       this.wrapped.value = wrapped ? step : null;
-      this.announcement.value = words.find.at(this.model.fields.find((field) => field.id === id)?.name ?? id, String(valueOf(row, id) ?? ''));
+      const field = this.model.fields.find((one) => one.id === id);
+      this.announcement.value = field ? words.find.at(field.name, formatValue(field, valueOf(row, id))) : '';
     });
     this.arrive();
   }
@@ -304,13 +355,13 @@ export class Finding {
 
   /** The place of the issue in focus among the matches. Before all of them if nothing is in focus. */
   private async here(signal: AbortSignal): Promise<AmongMatches> {
-    const { api, project, view, rows, selection } = this.model;
+    const { api, project, arranged, rows, selection } = this.model;
     const focus = selection.peek()?.anchor;
     if (!focus) return { run: 0, before: 0, matches: false };
     const place = rows.layout.at(focus.row);
     const [row] = await this.model.issuesIn(focus.row, focus.row);
     if (!row || place?.kind !== 'issue') return { run: runsBefore(rows.layout, focus.row), before: 0, matches: false };
-    const { groups, sort } = view.peek();
+    const { groups, sort } = arranged.peek();
     const runs = this.model.runs();
     // A new issue is at the end until the user leaves it. Without groups the API knows its place.
     const at = groups.length ? runs.findIndex(({ key }) => key === place.run.key) : 0;
@@ -322,15 +373,15 @@ export class Finding {
 
   /** The filter of the matches in a run. */
   private within({ filter }: Pick<Run, 'filter'>): Filter | null {
-    const found = textFilter(this.fields.peek(), this.text.peek(), this.match);
+    const found = filterOfSought(this.sought.peek() ?? []);
     return found && narrowedBy(filter, found);
   }
 
   private async count(signal: AbortSignal): Promise<void> {
     if (this.isCounted) return;
-    const { api, project, fields, view, filter } = this.model;
+    const { api, project, fields, arranged, filter } = this.model;
     const matching = this.within({ filter });
-    const { groups } = view.peek();
+    const { groups } = arranged.peek();
     let counts: ReadonlyMap<string, number> = new Map();
     if (matching && groups.length) {
       const found = await countGroups(api, project.id, byOf(groups, fields, ownTimezone()), matching, signal);

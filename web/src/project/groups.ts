@@ -30,6 +30,13 @@ export interface GroupsQuery {
   readonly order: GroupOrder | null;
 }
 
+/** Groups that were read again. */
+interface Renewed {
+  readonly levels: Levels;
+  /** Show them, unless other groups have been loaded meanwhile. Returns whether they are shown. */
+  readonly show: () => boolean;
+}
+
 interface GroupPage {
   readonly groups: readonly CountedGroup[];
   readonly next: string | null;
@@ -88,18 +95,28 @@ export class Groups {
    * loaded.
    */
   async renew(): Promise<boolean> {
+    const renewed = await this.read();
+    return renewed?.show() ?? false;
+  }
+
+  /** The loaded groups as they are now, to be shown later; null if they could not be read. */
+  async read(): Promise<Renewed | null> {
     const { signal } = this.request;
-    const levels = this.levels.peek();
+    const before = this.levels.peek();
     try {
-      const renewed = await Promise.all(levels.map(({ length }, level) => this.pagesFor(level, length, signal)));
-      if (signal.aborted || this.levels.peek().some(({ length }, level) => length !== levels[level]?.length)) return false;
-      this.cursors = renewed.map(({ next }) => next);
-      this.more.value = this.cursors.some((one) => one !== null);
-      this.levels.value = renewed.map(({ groups }) => groups);
-      return true;
+      const pages = await Promise.all(before.map(({ length }, level) => this.pagesFor(level, length, signal)));
+      const levels = pages.map(({ groups }) => groups);
+      const show = () => {
+        if (signal.aborted || this.levels.peek().some(({ length }, level) => length !== before[level]?.length)) return false;
+        this.cursors = pages.map(({ next }) => next);
+        this.more.value = this.cursors.some((one) => one !== null);
+        this.levels.value = levels;
+        return true;
+      };
+      return { levels, show };
     } catch {
       // The groups on the screen stay.
-      return false;
+      return null;
     }
   }
 

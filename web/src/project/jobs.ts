@@ -83,7 +83,7 @@ export class Jobs {
     private readonly api: Api,
     private readonly project: string,
     /** Called when an open job has ended. */
-    private readonly ended: () => void,
+    private readonly ended: (job: BackgroundJob) => void,
   ) {}
 
   /** List the latest ones. */
@@ -244,7 +244,7 @@ export class Jobs {
       const known = before.get(job.id);
       if (!known || !isOpen(known) || isOpen(job)) continue;
       this.announcement.value = `${nameOfJob(job)}. ${words.jobs.state(job)}`;
-      if (!isPreview(job)) this.ended();
+      if (!isPreview(job)) this.ended(job);
     }
   }
 

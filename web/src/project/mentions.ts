@@ -1,4 +1,5 @@
 /** Mentions in a text: `@` and the name of a user. Pure. */
+import { caseFolded } from '../fields/case-fold';
 
 export interface Mentionable {
   readonly id: string;
@@ -9,6 +10,12 @@ export interface Mentionable {
 export function begun(text: string, caret: number): { readonly at: number; readonly prefix: string } | null {
   const prefix = /(?:^|[\s(])@([^@\n]{0,40})$/.exec(text.slice(0, caret))?.[1];
   return prefix === undefined ? null : { at: caret - prefix.length - 1, prefix };
+}
+
+/** The users whose names begin with a text. */
+export function fitting(users: readonly Mentionable[], prefix: string): readonly Mentionable[] {
+  const start = caseFolded(prefix);
+  return users.filter(({ name }) => caseFolded(name).startsWith(start));
 }
 
 /** The text with the name of a user in place of the beginning, and the new place of the caret. */

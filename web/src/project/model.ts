@@ -9,34 +9,43 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
-import type { ChangeEvent, Explanation, Filter, IndexLag, Project } from '../api/types';
+import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import type { CellEdit, Change, Kept, Patch } from '../edits/change';
-import { changeId } from '../edits/change-id';
-import { Editor, type HeldRows } from '../edits/editor';
+import type { Change, Kept, Patch } from '../edits/change';
+import { Editor } from '../edits/editor';
 import { keyOf } from '../edits/marks';
-import { countTouched } from '../edits/revert';
 import type { Field } from '../fields/fields';
 import { DRAFT, rowOf, type Row } from '../fields/values';
-import type { Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
-import { RowStore, type Range } from '../rows/store';
-import { contains, rectangleOf, wholeColumn, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
+import { RowStore, type Range, type Window } from '../rows/store';
+import {
+  at,
+  contains,
+  rectangleOf,
+  rectanglesOf,
+  rowsOf,
+  wholeColumn,
+  withCell,
+  type Cell,
+  type Choosing,
+  type Rectangle,
+  type Rows,
+  type Selection,
+  type Size,
+} from '../selection/range';
 import { go } from '../router';
-import { toAddress } from '../view/address';
+import { arranged, boardOf } from '../view/board';
 import { defaultColumns, inScreenOrder } from '../view/columns';
-import { fieldsIn } from '../view/filters';
 import { ownTimezone } from '../view/relative';
-import { summaryFunction } from '../view/footers';
-import { compareRows } from '../view/order';
 import { withSearch } from '../view/text-search';
 import { rulingOf, type Rule, type Ruling } from '../view/rules';
-import { DEFAULT_VIEW, type Column, type View } from '../view/view';
-import { words } from '../words';
+import type { Column, View } from '../view/view';
+import { ApiChanges } from './api-changes';
+import { bothOf } from './both';
 import { Checked } from './checked';
 import { Counting } from './counting';
 import { Panels } from './panels';
@@ -44,14 +53,19 @@ import { Finding } from './finding';
 import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { Jobs, type BulkEdit } from './jobs';
+import { dependenceOf, figuresOf, queryText } from './inputs';
+import { Jobs } from './jobs';
 import { Judging } from './judging';
 import { Live } from './live';
-import { fetchRows, issuesThatPass, judge, loadProject } from './queries';
+import { findMisfits } from './misfits';
+import { addOptions } from './options';
+import { fetchRows, judge, loadProject } from './queries';
 import { People } from './people';
+import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
 import { Turning } from './turning';
+import { UndoOffer } from './undo-offer';
 
 /** The assumed number of rows of a filter until it is known. */
 const GUESS = 100;
@@ -60,7 +74,7 @@ const GUESS = 100;
 const FAR_PAGE = 500;
 
 /** The run of issues that were added here and are not yet in their place in the sort. */
-const ADDED = 'added';
+export const ADDED = 'added';
 
 interface PageOptions {
   readonly signal?: AbortSignal;
@@ -70,6 +84,8 @@ interface PageOptions {
 export class ProjectModel {
   readonly fields: readonly Field[];
   readonly view: ReadonlySignal<View>;
+  /** The view as its rows are requested: a board as groups by its field. */
+  readonly arranged: ReadonlySignal<View>;
   readonly columns: ReadonlySignal<readonly Column[]>;
   readonly rows: RowStore;
   /** The rules of the view. Rows are judged by them when they are read, and when they have changed. */
@@ -91,6 +107,8 @@ export class ProjectModel {
   /** The figures of groups: the summaries of number fields, without the one that orders the groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
+  /** Whether a range that the keyboard adds is being begun: it goes along with the focus. */
+  readonly adding = signal(false);
   readonly checked = new Checked();
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
   readonly misfits = signal<ReadonlySet<number>>(new Set());
@@ -101,10 +119,15 @@ export class ProjectModel {
   private readonly following: Following;
   private readonly turning = new Turning(() => this.live.rereadPlaces());
   readonly jobs: Jobs;
+  readonly undoOffer: UndoOffer;
+  /** Bulk changes and their undo. */
+  readonly changes = new ApiChanges(this);
   readonly finding: Finding;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
   private readonly editing = signal<ReadonlySet<string>>(new Set());
+  /** Ends when the options that were asked for are added. */
+  private defining: Promise<void> = Promise.resolve();
   private added: readonly Row[] = [];
   private length = 0;
   private explained = false;
@@ -123,7 +146,8 @@ export class ProjectModel {
     this.canEdit = permits(this.role, 'editor');
     this.fields = views.fields;
     this.view = views.view;
-    this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
+    this.arranged = computed(() => arranged(this.view.value));
+    this.columns = computed(() => inScreenOrder(this.arranged.value.columns ?? defaultColumns(this.fields)));
     this.following = new Following({
       follow: (from) => this.follow(from, feed),
       changesAfter: (since) => feed?.changesAfter(since) ?? Promise.resolve([]),
@@ -137,14 +161,8 @@ export class ProjectModel {
     this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
-    this.figures = computed(() =>
-      Object.entries(this.view.value.footers).flatMap(([field, name]) => {
-        const fn = summaryFunction(name);
-        const { groupOrder: order } = this.view.value;
-        const isOrder = order?.field === field && order.fn === fn;
-        return fn && !isOrder && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [];
-      }),
-    );
+    this.undoOffer = new UndoOffer(this.editor.history);
+    this.figures = computed(() => figuresOf(this.view.value, this.fields));
     this.counting = new Counting(api, project.id, ({ matched }) => {
       this.length = matched;
       this.relayout();
@@ -159,22 +177,20 @@ export class ProjectModel {
         if (this.editing.peek().has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
-      dependence: () => this.dependence(),
+      dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek()),
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
       summarize: () => this.renewFigures(),
       isRedefined: () => this.isRedefined(),
     });
-    this.jobs = new Jobs(api, project.id, () => this.live.rereadPlaces());
+    this.jobs = new Jobs(api, project.id, (job) => {
+      this.live.rereadPlaces();
+      this.undoOffer.jobEnded(job, this.jobs.list.peek());
+    });
     this.finding = new Finding(this);
     feed?.listen(this.live);
-    // The inputs of the rows, as text: the view is created again with each change of the address.
-    const query = computed(() => {
-      const { sort, filter, search, groups, groupOrder } = this.view.value;
-      const shown = this.columns.value.map(({ field }) => field).sort();
-      return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
-    });
+    const query = computed(() => queryText(this.arranged.value, this.columns.value, this.figures.value));
     const stopping = [
       query.subscribe(() => this.restart()),
       this.ruling.subscribe(() => this.rule()),
@@ -182,10 +198,13 @@ export class ProjectModel {
       this.groups.error.subscribe((error) => {
         if (error !== null) this.refusal.value = error;
       }),
-      computed(() => JSON.stringify(this.view.value.footers)).subscribe(() => this.summarize()),
-      computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
+      computed(() => JSON.stringify(this.arranged.value.footers)).subscribe(() => this.summarize()),
+      computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
       this.editor.marks.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
+      this.selection.subscribe((selection) => {
+        if (!selection?.others) this.adding.value = false;
+      }),
       this.selection.subscribe(() => feed?.look(this.issueInFocus()?.num ?? null)),
       () => feed?.stop(),
       () => this.live.stop(),
@@ -212,9 +231,16 @@ export class ProjectModel {
     return { rows: this.rows.layout.length, columns: this.columns.peek().length };
   }
 
+  /** The latest of the selected ranges. */
   get range(): Rectangle | null {
     const selection = this.selection.value;
     return selection && rectangleOf(selection);
+  }
+
+  /** The selected ranges, the latest last. */
+  get ranges(): readonly Rectangle[] {
+    const selection = this.selection.value;
+    return selection ? rectanglesOf(selection) : [];
   }
 
   /** Show another view. `replace` is for changes that are no step of their own, such as the width of a column. */
@@ -267,64 +293,39 @@ export class ProjectModel {
     return nums.length ? [targetOfNums(nums)] : [];
   }
 
-  /** Select a column; with `extend`, the columns from the selected ones to it. */
-  selectColumn(field: string, extend: boolean): void {
+  /** Select a column: only it, also the columns between it and the selected ones, or also the selected ranges. */
+  selectColumn(field: string, how: Choosing): void {
     const column = this.columns.peek().findIndex((one) => one.field === field);
-    if (column >= 0 && this.size.rows) this.selection.value = wholeColumn(column, this.size, extend ? this.selection.peek() : null);
+    if (column < 0 || !this.size.rows) return;
+    const selection = this.selection.peek();
+    const whole = wholeColumn(column, this.size, how === 'extend' ? selection : null);
+    this.selection.value = how === 'add' && selection ? { ...whole, others: rectanglesOf(selection) } : whole;
   }
 
   isSelected(cell: Cell): boolean {
     const selection = this.selection.peek();
-    return selection !== null && contains(rectangleOf(selection), cell);
+    return selection !== null && rectanglesOf(selection).some((range) => contains(range, cell));
+  }
+
+  /** Begin one more range, at a cell. By default at the one in focus: it then goes along with the focus. */
+  addRange(cell?: Cell): void {
+    const selection = this.selection.peek();
+    if (!selection) return;
+    this.selection.value = withCell(selection, cell ?? selection.anchor);
+    this.adding.value = !cell;
+    if (cell) this.leaveRow(cell.row);
+  }
+
+  /** The targets of a job for the selected rows. */
+  selectedTargets(): readonly Target[] {
+    return rowsOf(this.ranges).flatMap((rows) => this.targets(rows));
   }
 
   /** The targets of a job for these rows of the screen; null: for all matching issues. */
-  targets(rows: { readonly first: number; readonly last: number } | null): readonly Target[] {
+  targets(rows: Rows | null): readonly Target[] {
     if (rows) return targetsOf(this.rows.layout, rows.first, rows.last);
     const { matched = this.project.issues ?? 0 } = this.counting.counts.peek() ?? {};
     return [{ filter: this.filter, rows: null, count: matched }];
-  }
-
-  /** Start to change or delete many issues, and show the progress. */
-  async changeMany(order: { readonly targets: readonly Target[] } & (BulkEdit | { readonly set: null })): Promise<boolean> {
-    const change = changeId();
-    const known = this.jobs.list.peek().length;
-    const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);
-    if (this.jobs.list.peek().length > known) this.editor.began(change);
-    this.panels.window.value = 'jobs';
-    return begun;
-  }
-
-  /** Undo the jobs of the last step. Returns whether it was such a step. */
-  async undoJob(): Promise<boolean> {
-    const change = await this.editor.lastJob();
-    if (change === null) return false;
-    this.panels.window.value = 'jobs';
-    await this.jobs.undo({ change, created_by: this.user.user });
-    // It may be open yet.
-    if (this.jobs.refusal.peek() !== null) this.editor.began(change);
-    return true;
-  }
-
-  /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
-  async touched({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<number | null> {
-    return countTouched(this.api, this.project.id, { change: change ?? '', ...(by !== null && { by }) });
-  }
-
-  /** Revert a change that a history lists, in all affected issues, or in one. Returns the text to show. */
-  async revert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
-    if (change === null) return '';
-    const { issues = null, problems } = await this.editor.revert({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
-    const [why] = problems;
-    return [
-      ...(issues === 0 ? [] : [words.history.undone(issues)]),
-      ...(why ? [words.history.stays(problems.length, why.detail ?? why.title)] : []),
-    ].join(' ');
-  }
-
-  /** Whether the user may revert a change by this user. */
-  mayRevert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
-    return this.canEdit && change !== null && by !== null && (by === this.user.user || permits(this.role, 'admin'));
   }
 
   private written({ edits, made, deleted, undo }: Change): void {
@@ -345,7 +346,9 @@ export class ProjectModel {
       void this.counting.recount(this.filter);
       this.summarize({ again: true });
     }
-    void this.findMisfits(edits);
+    const places = findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
+    // The cards of a board go to their places at once; misfits stay.
+    if (this.isBoard) void places.finally(() => this.live.rereadPlaces());
     this.finding.changed();
   }
 
@@ -389,8 +392,14 @@ export class ProjectModel {
 
   /** The focus moved to a cell. Rows that no longer fit go to their places once another row has the focus. */
   moveTo(cell: Cell): void {
-    this.selection.value = { anchor: cell, reach: cell };
-    const slot = this.rows.at(cell.row);
+    const others = this.adding.peek() ? this.selection.peek()?.others : undefined;
+    this.selection.value = { ...at(cell), ...(others && { others }) };
+    this.leaveRow(cell.row);
+  }
+
+  /** The focus is in this row. */
+  private leaveRow(row: number): void {
+    const slot = this.rows.at(row);
     const num = slot.kind === 'issue' ? slot.row.num : 0;
     const leaving = this.misfits.peek().size > 0 || this.added.length > 0;
     if (leaving && !this.misfits.peek().has(num) && !this.added.some((row) => row.num === num)) this.settle();
@@ -398,11 +407,16 @@ export class ProjectModel {
 
   /** Read everything on the screen again. */
   settle(): void {
+    if (this.isBoard) {
+      this.misfits.value = new Set();
+      this.live.rereadPlaces();
+      return;
+    }
     this.following.begin();
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
-    this.summarize({ again: true });
+    void this.renewFigures();
     void this.counting.ask(this.filter, { again: true });
   }
 
@@ -436,7 +450,7 @@ export class ProjectModel {
   /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
   rowBeside(num: number, by: -1 | 1): number | undefined {
     const row = this.rows.indexOf(num);
-    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by);
+    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by, { within: this.isBoard });
   }
 
   /** The issue that has the focus of the grid. */
@@ -459,9 +473,9 @@ export class ProjectModel {
     this.rows.close();
   }
 
-  /** These rows are in view. */
-  show(range: Range): void {
-    this.rows.show(range);
+  /** These rows are in view: of the screen, or of the columns of a board. */
+  show(shown: Range | readonly Window[]): void {
+    this.rows.show(shown);
     this.judging.look();
   }
 
@@ -493,21 +507,27 @@ export class ProjectModel {
   }
 
   private mayMove(): boolean {
-    return !this.edited.peek() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
+    return !this.edited.peek() && !this.misfits.peek().size && !this.staying().length && this.refusal.peek() === null;
   }
 
-  private dependence(): Dependence {
-    const { sort, groups, groupOrder, footers } = this.view.peek();
-    const ranked = groups.length && groupOrder ? [groupOrder] : [];
-    const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-    return { places: new Set([...places, ...fieldsIn(this.filter)]), figures: new Set(Object.keys(footers)) };
+  get isBoard(): boolean {
+    return boardOf(this.view.peek()) !== null;
+  }
+
+  /** The new issues that are not to go to their places yet: on a board, the draft and the card in focus. */
+  private staying(): readonly Row[] {
+    if (!this.isBoard) return this.added;
+    const focus = this.issueInFocus()?.num;
+    return this.added.filter(({ num }) => num === DRAFT || num === focus);
   }
 
   private async renew(): Promise<boolean> {
     const shown = this.following.beginHeld();
     this.summarize({ again: true });
     void this.counting.ask(this.filter, { again: true });
-    const grouped = !this.view.peek().groups.length || (await this.groups.renew());
+    // A board shows its counts together with its cards.
+    const read = this.isBoard ? await this.groups.read() : null;
+    const grouped = this.isBoard ? read !== null : !this.arranged.peek().groups.length || (await this.groups.renew());
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
       const answered = this.following.requested('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
@@ -515,7 +535,11 @@ export class ProjectModel {
       this.index.value = index;
       return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
-    const done = await this.rows.renew(() => this.mayMove(), quietly);
+    const done = await this.rows.renew(() => this.mayMove(), quietly, read ? this.layout(read.levels, []) : undefined);
+    if (done && read) {
+      this.added = [];
+      if (!read.show()) return false;
+    }
     if (done && grouped) shown();
     return done && grouped;
   }
@@ -542,16 +566,33 @@ export class ProjectModel {
 
   private async renewFigures(): Promise<void> {
     this.summarize({ again: true });
-    if (this.view.peek().groups.length) await this.groups.renew();
+    if (this.arranged.peek().groups.length) await this.groups.renew();
   }
 
   private async isRedefined(): Promise<boolean> {
-    return this.differsFrom(await loadProject(this.api, this.project.id, new AbortController().signal));
+    return !this.adopt(await loadProject(this.api, this.project.id, new AbortController().signal));
   }
 
-  /** Whether the page would look different if it were built from this state of the project. */
-  differsFrom(now: Project): boolean {
-    return definitionsOf(now) !== definitionsOf(this.project);
+  /**
+   * Take over this state of the project if the page has the same definitions, or only lacks options at the ends of their
+   * lists. Returns false if the page must be built again.
+   */
+  adopt(now: Project): boolean {
+    if (!onlyAddsOptions(this.project, now)) return false;
+    Object.assign(this.project, { version: now.version, states: now.states, attributes: now.attributes });
+    const options = new Map((now.attributes ?? []).map((attribute) => [attribute.id, attribute.options ?? []]));
+    for (const field of this.fields) field.options = field.id === 'state' ? now.states : (options.get(field.id) ?? []);
+    return true;
+  }
+
+  /** Add options to a field, as an administrator. Throws ApiError if the API refuses, OfflineError without an answer. */
+  addOptions(field: Field, values: readonly string[]): Promise<void> {
+    const added = this.defining.then(async () => {
+      const now = await addOptions(this.api, this.project, field, values);
+      if (!this.adopt(now)) this.live.redefined.value = true;
+    });
+    this.defining = added.catch(() => undefined);
+    return added;
   }
 
   /** Request everything again. */
@@ -564,7 +605,7 @@ export class ProjectModel {
     this.refusal.value = null;
     this.explained = false;
     void this.counting.ask(this.filter);
-    const { groups, groupOrder } = this.view.peek();
+    const { groups, groupOrder } = this.arranged.peek();
     this.watchClock();
     this.ruled = this.ruling.peek().filters;
     this.groups.start({
@@ -599,12 +640,12 @@ export class ProjectModel {
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
-  private layout(): Layout {
-    const { groups, closed } = this.view.peek();
+  private layout(levels = this.groups.levels.peek(), added = this.added): Layout {
+    const { groups, closed } = this.arranged.peek();
     const pieces: Piece[] = groups.length
-      ? [...layoutOfGroups(this.groups.levels.peek(), groups.map(({ field }) => field), new Set(closed)).pieces]
+      ? [...layoutOfGroups(levels, groups.map(({ field }) => field), new Set(closed)).pieces]
       : [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
-    if (this.added.length) pieces.push({ kind: 'run', run: this.addedRun() });
+    if (added.length) pieces.push({ kind: 'run', run: this.addedRun() });
     return new Layout(pieces);
   }
 
@@ -643,62 +684,9 @@ export class ProjectModel {
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
-    const { sort } = this.view.peek();
+    const { sort, color, kind, board } = this.view.peek();
     const columns = this.columns.peek().map(({ field }) => field);
-    const color = this.view.peek().color;
-    const asked = color === null || columns.includes(color) ? columns : [...columns, color];
+    const asked = [...columns, color, kind === 'board' && board ? board.by : null].flatMap((id) => id ?? []);
     return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, ruling: this.ruling.peek(), explain }, signal);
   }
-
-  /** Find the edited issues that are no longer in their place. The API applies the filter; neighbours show the sort. */
-  private async findMisfits(edits: readonly CellEdit[]): Promise<void> {
-    const { filter } = this;
-    const { sort } = this.view.peek();
-    const keys = new Set(sort.map(({ field }) => field));
-    const found = new Set(this.misfits.peek());
-    for (const { num, field } of edits) if (keys.has(field) && this.isOutOfOrder(num)) found.add(num);
-    const filtered = fieldsIn(filter);
-    const nums = [...new Set(edits.flatMap(({ num, field }) => (filtered.has(field) ? [num] : [])))];
-    const passing = filter && nums.length ? await issuesThatPass(this.api, this.project.id, filter, nums) : null;
-    if (passing) for (const num of nums) if (!passing.has(num)) found.add(num);
-    if (found.size) this.misfits.value = found;
-  }
-
-  private isOutOfOrder(num: number): boolean {
-    const index = this.rows.indexOf(num);
-    if (index === undefined) return false;
-    const [before, row, after] = [-1, 0, 1].map((step) => this.rows.at(index + step));
-    if (row?.kind !== 'issue') return false;
-    const { sort } = this.view.peek();
-    const follows = before?.kind !== 'issue' || compareRows(before.row, row.row, sort, this.fields) < 0;
-    const precedes = after?.kind !== 'issue' || compareRows(row.row, after.row, sort, this.fields) < 0;
-    return !follows || !precedes;
-  }
-}
-
-/**
- * The definitions from which the page is built, as text. It leaves out everything that changes with the issues, or while
- * an index is built.
- */
-function definitionsOf({ name, states, attributes = [] }: Project): string {
-  const fields = attributes.map(({ id, name: called, type, options, required, indexed, search, description, format, default: value }) =>
-    [id, called, type, options, required, indexed, search, description, format, value]);
-  return JSON.stringify([name, states, fields]);
-}
-
-/**
- * The rows of the grid and the issue in the panel: an edit is shown in both, and written under the later of their
- * versions.
- */
-function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {
-  return {
-    held: (num) => {
-      const [one, other] = [rows.held(num), issue.held(num)];
-      return one && other ? (one.version < other.version ? other : one) : (one ?? other);
-    },
-    replace: (num, change) => {
-      rows.replace(num, change);
-      issue.replace(num, change);
-    },
-  };
 }

@@ -19,7 +19,7 @@ export const VISIBILITIES: readonly Visibility[] = ['private', 'shared', 'defaul
 const NEEDED: Readonly<Record<Visibility, Role>> = { private: 'viewer', shared: 'editor', default: 'admin' };
 
 /** A question to the user about a view. */
-export type Asked = { readonly kind: 'save' } | { readonly kind: 'rename' | 'delete'; readonly view: SavedView };
+export type Asked = { readonly kind: 'save' | 'board' } | { readonly kind: 'rename' | 'delete'; readonly view: SavedView };
 
 /** Why the views of a project could not be read. The project can be used without them. */
 export class Unread {
@@ -79,12 +79,12 @@ export class SavedViews {
     return this.whole(linkTo(view, this.list.value));
   }
 
-  /** Save the present look as a new view, and open that. `key` is the same for a repeated attempt. */
-  async create(name: string, visibility: Visibility, key: string): Promise<boolean> {
+  /** Save the present look, with a change of it, as a new view, and open that. `key` is the same for a repeated attempt. */
+  async create(name: string, visibility: Visibility, key: string, change: Partial<View> = {}): Promise<boolean> {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/views', {
         path: this.path,
-        body: { name, visibility, ...this.look() },
+        body: { name, visibility, ...this.look(change) },
         headers: { 'Idempotency-Key': key },
       });
       await this.taken(body);
@@ -154,8 +154,8 @@ export class SavedViews {
     return { project: this.project.id };
   }
 
-  private look() {
-    return lookOf(this.view.peek(), this.project.issues ?? 0, this.fields);
+  private look(change: Partial<View> = {}) {
+    return lookOf({ ...this.view.peek(), ...change }, this.project.issues ?? 0, this.fields);
   }
 
   private whole(query: string): string {

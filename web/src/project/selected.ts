@@ -3,7 +3,8 @@ import { isExact, type Exact } from '../api/json';
 import type { Field } from '../fields/fields';
 import { valueOf } from '../fields/values';
 import { figuresOf, type Figures } from '../selection/figures';
-import type { Rectangle } from '../selection/range';
+import { countOf } from '../rows/targets';
+import { contains, rowCount, rowsOf, type Rectangle } from '../selection/range';
 import type { ProjectModel } from './model';
 import { fetchFigures } from './queries';
 
@@ -18,30 +19,47 @@ export interface Selected {
   readonly isPart: boolean;
 }
 
+/** The number of issues that a job for the selected rows changes; 0 for fewer than two rows. */
+export function issuesSelected(model: ProjectModel): number {
+  return rowCount(rowsOf(model.ranges)) > 1 ? countOf(model.selectedTargets()) : 0;
+}
+
 /** The figures of the numbers in the cells whose rows are loaded; null for fewer than two numbers. */
-export function loadedFigures(model: ProjectModel, range: Rectangle): Selected | null {
-  const fields = numberFieldsOf(model, range);
-  if (!fields.length) return null;
-  const last = Math.min(range.bottom, range.top + Math.floor(MOST_CELLS / fields.length) - 1);
+export function loadedFigures(model: ProjectModel, ranges: readonly Rectangle[]): Selected | null {
+  const found = new Set<Field>();
   const numbers: Exact[] = [];
-  let isPart = last < range.bottom;
-  for (let index = range.top; index <= last; index += 1) {
-    const slot = model.rows.at(index);
-    if (slot.kind === 'loading' || slot.kind === 'failed') isPart = true;
-    if (slot.kind !== 'issue') continue;
-    for (const { id } of fields) {
-      const value = valueOf(slot.row, id);
-      if (isExact(value)) numbers.push(value);
+  let isPart = false;
+  let left = MOST_CELLS;
+  for (const [place, range] of ranges.entries()) {
+    const fields = numberFieldsOf(model, range);
+    if (!fields.length) continue;
+    for (const { field } of fields) found.add(field);
+    const earlier = ranges.slice(0, place);
+    const last = Math.min(range.bottom, range.top + Math.floor(left / fields.length) - 1);
+    left -= (last - range.top + 1) * fields.length;
+    isPart ||= last < range.bottom;
+    for (let row = range.top; row <= last; row += 1) {
+      const slot = model.rows.at(row);
+      if (slot.kind === 'loading' || slot.kind === 'failed') isPart = true;
+      if (slot.kind !== 'issue') continue;
+      for (const { field, column } of fields) {
+        const value = valueOf(slot.row, field.id);
+        // A cell in several ranges counts once.
+        if (isExact(value) && !earlier.some((one) => contains(one, { row, column }))) numbers.push(value);
+      }
     }
   }
   const figures = numbers.length > 1 ? figuresOf(numbers) : null;
-  return figures && { figures, field: fields.length === 1 ? (fields[0] ?? null) : null, isPart };
+  const [only] = found;
+  return figures && { figures, field: found.size === 1 && only ? only : null, isPart };
 }
 
 /** The number field of which every row is selected, and only it; null for another selection, and for rows in groups. */
-export function wholeColumn(model: ProjectModel, range: Rectangle): Field | null {
-  if (model.view.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
-  return numberFieldsOf(model, range)[0] ?? null;
+export function wholeColumn(model: ProjectModel, ranges: readonly Rectangle[]): Field | null {
+  const [range] = ranges;
+  if (!range || ranges.length > 1) return null;
+  if (model.arranged.peek().groups.length || range.left !== range.right || range.top > 0 || range.bottom < model.size.rows - 1) return null;
+  return numberFieldsOf(model, range)[0]?.field ?? null;
 }
 
 /** The figures of a field in all issues that match the filter. */
@@ -50,7 +68,15 @@ export async function wholeFigures(model: ProjectModel, field: Field, signal: Ab
   return figures && { figures, field, isPart: false };
 }
 
-function numberFieldsOf(model: ProjectModel, { left, right }: Rectangle): readonly Field[] {
-  const places = Array.from({ length: right - left + 1 }, (_, place) => model.fieldAt(left + place));
-  return places.flatMap((field) => (field?.type === 'number' && field.id !== 'num' ? [field] : []));
+interface NumberColumn {
+  readonly field: Field;
+  readonly column: number;
+}
+
+function numberFieldsOf(model: ProjectModel, { left, right }: Rectangle): readonly NumberColumn[] {
+  const columns = Array.from({ length: right - left + 1 }, (_, place) => left + place);
+  return columns.flatMap((column) => {
+    const field = model.fieldAt(column);
+    return field?.type === 'number' && field.id !== 'num' ? [{ field, column }] : [];
+  });
 }

@@ -3,7 +3,7 @@ import type { Filter } from '../api/types';
 import type { Field } from '../fields/fields';
 import { isRange, type CellValue, type GroupValue } from '../fields/values';
 import type { GroupKey } from '../view/view';
-import { Layout, type Group, type GroupFigure, type Piece } from './layout';
+import { Layout, runKeyOf, type Group, type GroupFigure, type Piece } from './layout';
 
 /** A group as the API counts it. */
 export interface CountedGroup {
@@ -44,7 +44,7 @@ export function layoutOfGroups(levels: Levels, fields: readonly string[], closed
     });
     if (!open) return;
     if (depth + 1 < fields.length) for (const smaller of children[depth + 1]?.get(key) ?? []) put(smaller, depth + 1);
-    else if (filter) pieces.push({ kind: 'run', run: { key: `/${key}`, filter, count } });
+    else if (filter) pieces.push({ kind: 'run', run: { key: runKeyOf(key), filter, count } });
   };
   for (const group of levels[0] ?? []) put(group, 0);
   return new Layout(pieces);

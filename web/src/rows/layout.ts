@@ -30,6 +30,13 @@ export interface Group {
   readonly figures: readonly GroupFigure[];
 }
 
+/** Some issues of a run: from an offset to another, both included. */
+export interface Part {
+  readonly run: Run;
+  readonly first: number;
+  readonly last: number;
+}
+
 /** A figure of a group's numbers, such as the sum of their costs. */
 export interface GroupFigure {
   readonly field: string;
@@ -43,9 +50,23 @@ export type Place =
 
 export type Piece = { readonly kind: 'group'; readonly group: Group } | { readonly kind: 'run'; readonly run: Run };
 
+/** The head of a group, with its row of the screen, and the row after the last one of its group. */
+export interface HeadOver {
+  readonly group: Group;
+  readonly row: number;
+  readonly end: number;
+}
+
+/** The key of the run that has the issues of an innermost group. */
+export function runKeyOf(group: string): string {
+  return `/${group}`;
+}
+
 export class Layout {
   readonly length: number;
   private readonly starts: readonly number[];
+  /** For each piece, the heads over it, from the outermost on. Found when they are first needed. */
+  private over: readonly (readonly HeadOver[])[] | null = null;
 
   constructor(readonly pieces: readonly Piece[]) {
     const starts: number[] = [];
@@ -64,17 +85,33 @@ export class Layout {
 
   /** The content of a row of the screen; undefined beyond the end. */
   at(index: number): Place | undefined {
-    if (index < 0 || index >= this.length) return undefined;
-    let low = 0;
-    let high = this.starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.starts[middle] ?? Infinity) <= index) low = middle;
-      else high = middle - 1;
-    }
-    const piece = this.pieces[low];
+    const found = this.pieceAt(index);
+    const piece = this.pieces[found];
     if (!piece) return undefined;
-    return piece.kind === 'group' ? piece : { kind: 'issue', run: piece.run, offset: index - (this.starts[low] ?? 0) };
+    return piece.kind === 'group' ? piece : { kind: 'issue', run: piece.run, offset: index - (this.starts[found] ?? 0) };
+  }
+
+  /** The heads of the groups that a row of the screen is in, from the outermost on. A head is in its own group. */
+  headsOver(index: number): readonly HeadOver[] {
+    this.over ??= this.findHeads();
+    return this.over[this.pieceAt(index)] ?? [];
+  }
+
+  /** The issues in the rows of the screen from one to another, both included. */
+  parts(first: number, last: number): readonly Part[] {
+    return this.pieces.flatMap((piece, place): Part[] => {
+      if (piece.kind === 'group') return [];
+      const start = this.starts[place] ?? 0;
+      const from = Math.max(first - start, 0);
+      const to = Math.min(last - start, piece.run.count - 1);
+      return from <= to ? [{ run: piece.run, first: from, last: to }] : [];
+    });
+  }
+
+  /** The run with a key. */
+  run(key: string): Run | undefined {
+    for (const piece of this.pieces) if (piece.kind === 'run' && piece.run.key === key) return piece.run;
+    return undefined;
   }
 
   /** The row of the screen that contains an issue of a run. */
@@ -82,5 +119,31 @@ export class Layout {
     const piece = this.pieces.findIndex((one) => one.kind === 'run' && one.run.key === run);
     const start = this.starts[piece];
     return start === undefined ? undefined : start + offset;
+  }
+
+  /** The place of the piece that has a row of the screen; -1 beyond the end. */
+  private pieceAt(index: number): number {
+    if (index < 0 || index >= this.length) return -1;
+    let low = 0;
+    let high = this.starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.starts[middle] ?? Infinity) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  private findHeads(): readonly (readonly HeadOver[])[] {
+    let open: { readonly group: Group; readonly row: number; end: number }[] = [];
+    return this.pieces.map((piece, place) => {
+      const row = this.starts[place] ?? 0;
+      if (piece.kind === 'group') open = [...open.slice(0, piece.group.depth), { group: piece.group, row, end: row }];
+      // Issues that were added here are below all groups, and in none.
+      else if (piece.run.key !== runKeyOf(open.at(-1)?.group.key ?? '')) open = [];
+      const end = this.starts[place + 1] ?? this.length;
+      for (const head of open) head.end = end;
+      return open;
+    });
   }
 }

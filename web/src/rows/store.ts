@@ -4,7 +4,7 @@
  */
 import { isAbort } from '../api/problem';
 import type { Row } from '../fields/values';
-import { Layout, type Group, type Run } from './layout';
+import { Layout, type Group, type Part, type Run } from './layout';
 import type { Moved } from './moves';
 
 export type Slot =
@@ -42,12 +42,28 @@ export interface Range {
   readonly last: number;
 }
 
+/** Issues of a run that are in view: offsets, both included, which may be beyond its end. */
+export interface Window {
+  /** The key of the run; the layout may not have it yet. */
+  readonly run: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A row that is held. */
+export interface Held {
+  readonly run: Run;
+  readonly offset: number;
+  readonly row: Row;
+}
+
 export class RowStore {
   private layoutNow = new Layout([]);
   /** The least recently used first. */
   private readonly pages = new Map<string, Page>();
   private readonly places = new Map<number, { readonly page: Page; readonly position: number }>();
-  private shown: Range = { first: 0, last: -1 };
+  /** The rows in view: those of a range, or, with several windows, the ones that these contain. */
+  private shown: Range | readonly Window[] = { first: 0, last: -1 };
   private timer: ReturnType<typeof setTimeout> | null = null;
   private moved = false;
   private readonly listeners = new Set<() => void>();
@@ -90,10 +106,7 @@ export class RowStore {
     const place = this.layoutNow.at(index);
     if (!place) return { kind: 'gone' };
     if (place.kind === 'group') return place;
-    const page = this.pages.get(keyOf(place.run.key, Math.floor(place.offset / this.pageSize)));
-    if (!page?.rows) return page?.error === undefined ? { kind: 'loading' } : { kind: 'failed', error: page.error };
-    const row = page.rows[place.offset % this.pageSize];
-    return row ? { kind: 'issue', row } : { kind: 'gone' };
+    return this.inRun(place.run.key, place.offset);
   }
 
   /** The row of the screen of an issue that is held; undefined when it is not. */
@@ -112,15 +125,32 @@ export class RowStore {
     return place?.page.rows?.[place.position];
   }
 
+  /** All rows that are held in the runs of the layout, in no order. A row may be held in several runs, after it has moved. */
+  *entries(): Iterable<Held> {
+    const present = new Set(this.layoutNow.pieces.flatMap((piece) => (piece.kind === 'run' ? [piece.run.key] : [])));
+    for (const { run, number, rows } of this.pages.values()) {
+      if (!present.has(run.key)) continue;
+      for (const [position, row] of (rows ?? []).entries()) yield { run, offset: number * this.pageSize + position, row };
+    }
+  }
+
+  /** The content of a place in a run. */
+  inRun(run: string, offset: number): Slot {
+    const page = this.pages.get(keyOf(run, Math.floor(offset / this.pageSize)));
+    if (!page?.rows) return page?.error === undefined ? { kind: 'loading' } : { kind: 'failed', error: page.error };
+    const row = page.rows[offset % this.pageSize];
+    return row ? { kind: 'issue', row } : { kind: 'gone' };
+  }
+
   /** The issues in view, without the ones that are being read again. */
   inView(): readonly Row[] {
     const found: Row[] = [];
-    for (let index = Math.max(0, this.shown.first); index <= this.shown.last; index += 1) {
-      const place = this.layoutNow.at(index);
-      if (place?.kind !== 'issue') continue;
-      const page = this.pages.get(keyOf(place.run.key, Math.floor(place.offset / this.pageSize)));
-      const row = page?.stale ? undefined : page?.rows?.[place.offset % this.pageSize];
-      if (row) found.push(row);
+    for (const { run, first, last } of this.partsInView()) {
+      for (let offset = first; offset <= last; offset += 1) {
+        const page = this.pages.get(keyOf(run.key, Math.floor(offset / this.pageSize)));
+        const row = page?.stale ? undefined : page?.rows?.[offset % this.pageSize];
+        if (row) found.push(row);
+      }
     }
     return found;
   }
@@ -152,11 +182,11 @@ export class RowStore {
   }
 
   /**
-   * Set the rows of the screen that are in view. Requests the missing ones, and cancels requests for rows that left the
-   * view.
+   * Set the rows that are in view: of the screen, or of several runs beside each other. Requests the missing ones, and
+   * cancels requests for rows that left the view.
    */
-  show(range: Range): void {
-    this.shown = range;
+  show(shown: Range | readonly Window[]): void {
+    this.shown = shown;
     if (this.timer !== null) {
       this.moved = true;
       return;
@@ -185,13 +215,13 @@ export class RowStore {
   }
 
   /**
-   * Read the rows in view again, and show all of them in one step, if `may` still allows it then. Returns whether it
-   * did.
+   * Read the rows in view again, and show all of them in one step, if `may` still allows it then: with `next`, in
+   * another layout. Returns whether it did.
    */
-  async renew(may: () => boolean, fetchRows: FetchRows = this.fetchRows): Promise<boolean> {
+  async renew(may: () => boolean, fetchRows: FetchRows = this.fetchRows, next?: Layout): Promise<boolean> {
     this.renewing.abort();
     const { signal } = (this.renewing = new AbortController());
-    const wanted = this.wanted();
+    const wanted = this.wanted(next);
     const read = await Promise.all(
       wanted.map(async ([run, number]) => [run, number, await fetchRows(run, number * this.pageSize, this.pageSize, signal)] as const),
       // The rows on the screen stay; the next scroll reports the error.
@@ -199,6 +229,7 @@ export class RowStore {
     if (!read || signal.aborted || !may()) return false;
     const keys = new Set(wanted.map(([run, number]) => keyOf(run.key, number)));
     this.moving(() => {
+      if (next) this.layoutNow = next;
       const inView = new Set(this.wanted().map(([run, number]) => keyOf(run.key, number)));
       for (const [key, page] of this.pages) {
         if (keys.has(key)) continue;
@@ -276,18 +307,22 @@ export class RowStore {
   }
 
   /** The pages of the rows in view, and those just before and after them. */
-  private wanted(): readonly (readonly [Run, number])[] {
-    const found = new Map<string, readonly [Run, number]>();
-    const near = Math.floor(this.pageSize / 2);
-    const first = Math.max(0, this.shown.first - near);
-    const last = Math.min(this.layoutNow.length - 1, this.shown.last + near);
-    for (let index = first; index <= last; index += 1) {
-      const place = this.layoutNow.at(index);
-      if (place?.kind !== 'issue') continue;
-      const number = Math.floor(place.offset / this.pageSize);
-      found.set(keyOf(place.run.key, number), [place.run, number]);
-    }
-    return [...found.values()];
+  private wanted(layout = this.layoutNow): readonly (readonly [Run, number])[] {
+    return this.partsInView(layout, Math.floor(this.pageSize / 2)).flatMap(({ run, first, last }) => {
+      const from = Math.floor(first / this.pageSize);
+      const count = Math.floor(last / this.pageSize) - from + 1;
+      return Array.from({ length: count }, (_, place) => [run, from + place] as const);
+    });
+  }
+
+  /** The parts of runs in view, and of a range also `near` rows before and after it. Windows include their own margins. */
+  private partsInView(layout = this.layoutNow, near = 0): readonly Part[] {
+    if ('first' in this.shown) return layout.parts(this.shown.first - near, this.shown.last + near);
+    return this.shown.flatMap((window): Part[] => {
+      const run = layout.run(window.run);
+      const last = Math.min(window.last, (run?.count ?? 0) - 1);
+      return run && window.first <= last ? [{ run, first: Math.max(0, window.first), last }] : [];
+    });
   }
 
   private page(run: Run, number: number): Page {
@@ -317,7 +352,8 @@ export class RowStore {
   /** Make a change, and report the new rows of the issues in view, if any moved. */
   private moving(change: () => void): void {
     const before = new Map<number, number>();
-    for (let index = Math.max(0, this.shown.first); this.moveListeners.size && index <= this.shown.last; index += 1) {
+    const { first, last } = 'first' in this.shown ? this.shown : { first: 0, last: -1 };
+    for (let index = Math.max(0, first); this.moveListeners.size && index <= last; index += 1) {
       const slot = this.at(index);
       if (slot.kind === 'issue') before.set(index, slot.row.num);
     }

@@ -12,6 +12,12 @@ export interface Target {
 }
 
 /**
+ * The greatest number of runs of issues, such as groups, in a selection that jobs change: a project has at most 20 open
+ * jobs.
+ */
+export const MAX_TARGETS = 10;
+
+/**
  * The rows of the screen from one to another, both included: a target for each run that they touch, without the heads
  * of groups.
  */

@@ -1,5 +1,5 @@
 /** What the command palette offers in a project. */
-import { permits } from '../auth/session';
+import { untracked } from '@preact/signals';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
@@ -9,6 +9,7 @@ import { details, toggleDetails } from '../ui/details';
 import { chooseTheme, theme, THEMES } from '../ui/theme';
 import type { Command, Kind } from '../view/palette';
 import { words } from '../words';
+import { projectActions } from './project-actions';
 
 /** What only the screen can do. */
 export interface ScreenActions {
@@ -21,10 +22,11 @@ export interface ScreenActions {
 export function commandsOf(model: ProjectModel, actions: Actions, projects: Projects, screen: ScreenActions): readonly Command[] {
   const listed = projects.listed.peek();
   return [
-    ...actionsOf(model, actions, screen),
+    ...untracked(() => actionsOf(model, actions, screen)),
     { kind: 'view', text: words.views.all, act: () => go(model.views.linkTo(null)) },
     ...model.views.list.peek().map((view): Command => ({ kind: 'view', text: view.name, act: () => go(model.views.linkTo(view)) })),
-    ...model.fields.map(({ id, name }): Command => ({ kind: 'field', text: name, act: () => goToField(model, id, screen) })),
+    // A board has no column for a field.
+    ...(model.isBoard ? [] : model.fields).map(({ id, name }): Command => ({ kind: 'field', text: name, act: () => goToField(model, id, screen) })),
     ...(listed.kind === 'ready' ? listed.projects : []).flatMap(({ id, name }): readonly Command[] =>
       id === model.project.id ? [] : [{ kind: 'project', text: name, act: () => go(addressOfProject(id)) }],
     ),
@@ -33,21 +35,17 @@ export function commandsOf(model: ProjectModel, actions: Actions, projects: Proj
 
 /** The actions that the user may take now. */
 function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions): readonly Command[] {
-  const { panels, canEdit } = model;
+  const { canEdit } = model;
   const view = model.view.peek();
   const action = (text: string, act: () => void, keys?: string): Command => ({ kind: 'action' satisfies Kind, text, act, ...(keys !== undefined && { keys }) });
-  const matched = model.counting.counts.peek()?.matched ?? null;
-  const isFiltered = model.filter !== null;
-  const isAdmin = permits(model.role, 'admin');
   const { done, undone } = model.editor.history.peek();
   return [
     ...(canEdit ? [action(words.tools.add, screen.add)] : []),
-    ...(canEdit && done.length ? [action(words.tools.undo, () => void actions.undo(), words.palette.keys.undo)] : []),
-    ...(canEdit && undone.length ? [action(words.tools.redo, () => void actions.redo(), words.palette.keys.redo)] : []),
+    ...(canEdit && done.length ? [action(words.tools.undo, () => void actions.undo(), words.keys.undo)] : []),
+    ...(canEdit && undone.length ? [action(words.tools.redo, () => void actions.redo(), words.keys.redo)] : []),
     ...(model.selection.peek()
       ? [
-          action(words.toolbar.openIssue, () => model.openIssue(), words.palette.keys.open),
-          action(words.actions.copy, () => void actions.copy(), words.palette.keys.copy),
+          action(words.actions.copy, () => void actions.copy(), words.keys.copy),
           ...(['text', 'json', 'markdown'] as const).map((form) => action(words.actions.copyAs[form], () => void actions.copyAs(form))),
           ...(canEdit ? [action(words.tools.delete, () => void actions.remove())] : []),
         ]
@@ -55,24 +53,11 @@ function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions)
     ...(view.filter || view.search ? [action(words.palette.clearFilter, () => model.change({ filter: null, search: '' }))] : []),
     ...(view.sort.length ? [action(words.palette.clearSort, () => model.change({ sort: [] }))] : []),
     ...(view.groups.length ? [action(words.palette.clearGroups, () => model.change({ groups: [] }))] : []),
-    action(words.find.open, () => model.finding.open(), words.palette.keys.find),
-    action(words.explain.title, () => (panels.drawer.value = { kind: 'explain' })),
-    ...(canEdit ? [action(words.import.open, () => (panels.window.value = 'import'))] : []),
-    action(words.views.saveAs, () => (model.views.asked.value = { kind: 'save' })),
-    action(words.export.open, () => (panels.window.value = 'export')),
-    ...(canEdit
-      ? [
-          action(words.jobs.changeAll(matched, isFiltered), () => (panels.drawer.value = { kind: 'bulk', scope: 'all', edit: 'set', field: null })),
-          action(words.jobs.deleteAll(matched, isFiltered), () => void actions.removeMany(model.targets(null))),
-        ]
-      : []),
-    action(words.jobs.title, () => (panels.window.value = 'jobs')),
-    action(words.trash.title, () => (panels.window.value = 'trash')),
-    ...(isAdmin ? [action(words.webhooks.title, () => (panels.window.value = 'webhooks')), action(words.settings.open, () => (panels.window.value = 'settings'))] : []),
+    ...projectActions(model, actions).map(({ text, keys, act }) => action(text, act, keys)),
     action(details.peek() ? words.palette.hideDetails : words.palette.showDetails, toggleDetails),
     ...THEMES.filter((one) => one !== theme.peek()).map((one) => action(words.account.theme[one], () => chooseTheme(one))),
     action(words.projects.title, () => go('/')),
-    action(words.tools.help, screen.help, words.palette.keys.help),
+    action(words.tools.help, screen.help, words.keys.help),
   ];
 }
 

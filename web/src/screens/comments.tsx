@@ -6,10 +6,11 @@ import { formatDatetime } from '../cells/format';
 import { keepBeside } from '../place';
 import type { CommentDraft } from '../project/panels';
 import { Comments } from '../project/comments';
-import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
+import { begun, completed, fitting, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
 import type { People } from '../project/people';
 import { Icon } from '../ui/icon';
+import { Question } from '../ui/question';
 import { Refusal } from '../ui/refusal';
 import { mayDiscard } from '../ui/unsaved';
 import { words } from '../words';
@@ -35,7 +36,7 @@ export function CommentList({ model, comments }: CommentsProps) {
       <h3 id={id}>{words.comments.title}</h3>
       {error !== null && <Refusal error={error} title={words.comments.failed} onRetry={() => void comments.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
-      {list?.length === 0 && <p class="soft">{words.comments.none}</p>}
+      {list?.length === 0 && <p class="soft">{words.comments.none(model.canEdit)}</p>}
       <ol>
         {list?.map((comment) => (
           <li key={comment.id}>
@@ -67,6 +68,7 @@ function Comment({ model, comments, comment }: CommentProps) {
   const { people, user } = model;
   const place = `${comments.num} ${comment.id}`;
   const [editing, setEditing] = useState(model.panels.comments.has(place));
+  const [deleting, setDeleting] = useState(false);
   const author = people.nameOf(comment.created_by);
   const own = comment.created_by === user.user && permits(user.role, 'editor');
   const mentioned = people.of(comment.mentions);
@@ -111,7 +113,7 @@ function Comment({ model, comments, comment }: CommentProps) {
               type="button"
               aria-label={words.comments.delete(author)}
               disabled={comments.busy.value}
-              onClick={() => void comments.remove(comment)}
+              onClick={() => setDeleting(true)}
             >
               <Icon name="trash" />
             </button>
@@ -122,6 +124,18 @@ function Comment({ model, comments, comment }: CommentProps) {
         {parts.map(({ text, user: mentioned }, place) => (mentioned ? <mark key={place}>{text}</mark> : text))}
       </p>
       {unnamed.length > 0 && <p class="soft">{words.comments.mentions(unnamed.map(({ name }) => name))}</p>}
+      {deleting && (
+        <Question
+          title={words.comments.deleteOne}
+          detail={words.comments.deleteWhy}
+          confirm={words.actions.delete}
+          danger
+          onAnswer={(yes) => {
+            setDeleting(false);
+            if (yes) void comments.remove(comment);
+          }}
+        />
+      )}
     </article>
   );
 }
@@ -204,6 +218,8 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     const mention = begun(element.value, element.selectionStart);
     asked.current += 1;
     const round = asked.current;
+    // Enter takes the first offer, so offers that no longer fit go before the API answers.
+    setOffered((before) => (mention ? fitting(before, mention.prefix) : []));
     // A name may continue after a space; once no user has such a name, the mention has ended.
     const found = mention ? await people.find(mention.prefix).catch(() => []) : [];
     if (round !== asked.current) return;

@@ -1,10 +1,12 @@
 /** The bar above the rows that finds a text in them. The focus stays in it, while the grid shows the matches. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Field } from '../fields/fields';
 import type { ProjectModel } from '../project/model';
+import { isFoundWhole } from '../selection/sought';
 import { Icon } from '../ui/icon';
 import type { Icon as IconName } from '../ui/icons';
 import { reasonOf } from '../ui/refusal';
-import { MAX_READ } from '../view/text-search';
+import { MAX_READ, searchable } from '../view/text-search';
 import { words } from '../words';
 
 const LONGEST = 200;
@@ -23,7 +25,7 @@ export function FindBar({ model, onClose }: FindBarProps) {
     input.current?.focus();
     input.current?.select();
   }, [asked]);
-  const isReady = finding.matcher.value !== null && finding.fields.value.length > 0;
+  const isReady = finding.sought.value !== null && finding.fields.value.length > 0;
   const error = finding.error.value;
   const close = () => {
     finding.close();
@@ -79,15 +81,17 @@ export function FindBar({ model, onClose }: FindBarProps) {
 
 /** The number of matches, and the place of the focus among them. */
 function Count({ model: { finding } }: { readonly model: ProjectModel }) {
-  if (finding.matcher.value === null || !finding.fields.value.length) return null;
+  if (finding.sought.value === null || !finding.fields.value.length) return null;
   const total = finding.total.value;
   const place = finding.place.value;
   const hidden = finding.hidden.value;
   const wrapped = finding.wrapped.value;
   if (total === null) return <>{words.find.looking}</>;
-  const count = total === 0 ? words.find.none : place === null ? words.find.total(total) : words.find.place(place, total);
+  const also = finding.alsoShown.value;
+  const count = total === 0 ? (also ? words.find.onlyShown(also) : words.find.none) : place === null ? words.find.total(total) : words.find.place(place, total);
   const notes = [
     ...(wrapped === null ? [] : [wrapped > 0 ? words.find.wrapped.forward : words.find.wrapped.backward]),
+    ...(total > 0 && also > 0 ? [words.find.alsoShown(also)] : []),
     ...(hidden > 0 ? [words.find.hidden(hidden)] : []),
   ];
   return (
@@ -99,8 +103,14 @@ function Count({ model: { finding } }: { readonly model: ProjectModel }) {
 
 /** Where the text is looked for, and where it is not. */
 function Scope({ model: { finding } }: { readonly model: ProjectModel }) {
-  const names = finding.fields.value.map(({ name }) => name);
-  const text = finding.match === 'words' ? words.find.wholeWords(MAX_READ, names) : names.length ? words.find.looksIn(names) : words.find.noFields;
+  const fields = finding.fields.value;
+  const namesOf = (some: readonly Field[]) => some.map(({ name }) => name);
+  const text =
+    finding.match === 'words'
+      ? words.find.wholeWords(MAX_READ, namesOf(searchable(fields, 'words')))
+      : fields.length
+        ? words.find.looksIn(namesOf(fields), namesOf(fields.filter(isFoundWhole)))
+        : words.find.noFields;
   return (
     <span class={`find-scope${finding.match === 'words' ? ' is-whole' : ''}`} title={text}>
       {text}

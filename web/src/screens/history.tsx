@@ -69,12 +69,12 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     }
   };
   const revert = async (change: ChangeEvent, only: number | null) => {
-    setOutcome(await model.revert(change, only));
+    setOutcome(await model.changes.revert(change, only));
     await changes.load();
   };
   const ask = (change: ChangeEvent) =>
     busily(async () => {
-      const issues = await model.touched(change);
+      const issues = await model.changes.touched(change);
       if (issues === 1) await revert(change, null);
       else setAsked({ change, issues });
     });
@@ -98,7 +98,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
           <li key={change.id}>
             <strong>{change.by === null ? words.history.unknownUser : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
             <time dateTime={change.at}>{formatDatetime(change.at)}</time>
-            {change.kind !== 'comment' && model.mayRevert(change) && (
+            {change.kind !== 'comment' && model.changes.mayRevert(change) && (
               <button
                 class="button"
                 type="button"

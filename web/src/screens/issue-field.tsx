@@ -1,5 +1,6 @@
 /** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { permits } from '../auth/session';
 import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
@@ -45,7 +46,15 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
   const content = (
     <>
       {editing && (
-        <ValueEditor api={model.api} field={field} value={value} refused={refusedText(mark)} begin={() => model.edits(row.num, field.id)} onEnd={end} />
+        <ValueEditor
+          api={model.api}
+          field={field}
+          value={value}
+          mayCreate={permits(model.role, 'admin')}
+          refused={refusedText(mark)}
+          begin={() => model.edits(row.num, field.id)}
+          onEnd={end}
+        />
       )}
       {!editing && (!mayEdit || markdown !== null) && shown}
       {/* A text with links cannot be in a button, which edits it. */}

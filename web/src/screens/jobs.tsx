@@ -41,7 +41,7 @@ export function JobsWindow({ model }: { readonly model: ProjectModel }) {
       <p role="status">{jobs.undone.value}</p>
       <ul class="jobs">
         {list.map((job) => (
-          <Job key={job.id} model={model} job={job} onUndo={() => void jobs.undo(job)} />
+          <Job key={job.id} model={model} job={job} onUndo={() => void model.changes.undoListed(job)} />
         ))}
       </ul>
       {jobs.more.value && (
@@ -83,7 +83,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
           </button>
         )}
         {kind === 'export' && job.state === 'done' && <Download jobs={jobs} job={id} />}
-        {!open && kind !== 'export' && done > 0 && model.mayRevert({ change, by: created_by }) && (
+        {!open && kind !== 'export' && done > 0 && model.changes.mayRevert({ change, by: created_by }) && (
           <button class="button" type="button" disabled={busy} aria-label={words.jobs.undoOf(name, when)} onClick={onUndo}>
             {words.history.undo}
           </button>

@@ -2,6 +2,7 @@
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { foundFor, numberIn, type Command } from '../view/palette';
 import { Dialog } from '../ui/dialog';
+import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 
 interface PaletteProps {
@@ -75,7 +76,7 @@ export function Palette({ commands, openIssue, onClose }: PaletteProps) {
             onClick={() => choose(command)}
           >
             <span class="palette-text">{command.text}</span>
-            {command.keys !== undefined && <kbd>{command.keys}</kbd>}
+            {command.keys !== undefined && <kbd class="choice-keys">{keysAsLabeled(command.keys)}</kbd>}
             <span class="palette-kind">{words.palette.kinds[command.kind]}</span>
           </li>
         ))}

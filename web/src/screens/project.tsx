@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import { permits, type Person, type Session } from '../auth/session';
+import type { BoardHandle } from '../board/board-view';
 import type { Grid } from '../grid/grid';
 import type { Field } from '../fields/fields';
 import type { GridViewProps } from '../grid/grid-view';
@@ -19,22 +20,21 @@ import { follow, go } from '../router';
 import type { Column } from '../view/view';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
+import { enterToast } from '../ui/toast';
 import { isTyping } from '../ui/typing';
 import { useLeaving } from '../ui/unsaved';
 import { inserted } from '../view/columns';
 import { words } from '../words';
+import { BoardPlace } from './board-place';
 import { BulkDrawer } from './bulk/bulk';
 import { commandsOf } from './commands';
 import { CheckedBar } from './checked-bar';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
-import { ExportWindow } from './export';
 import { FindBar } from './find-bar';
 import { Frame } from './frame';
 import { useFileDrop } from './file-drop';
-import { ImportWindow } from './import';
 import { IssueDrawer } from './issue-drawer';
-import { JobsWindow } from './jobs';
 import { Palette } from './palette';
 import { Confirmation, Conflict, hasConflict, Help } from './questions';
 import { Redefined } from './redefined';
@@ -43,11 +43,10 @@ import { RefusedDrawer } from './refused';
 import { RowsNotice } from './rows-notice';
 import { StatusLine } from './status-line';
 import { useResource } from './resource';
-import { Settings } from './settings/settings';
-import { TrashWindow } from './trash';
 import { Toolbar } from './toolbar/toolbar';
+import { UndoToast } from './undo-toast';
 import { ViewList, ViewNotice, ViewWindows } from './views';
-import { WebhooksWindow } from './webhooks';
+import { loadWindowsLater, WindowPlace } from './window-place';
 
 /** Half of the page's code. It loads while the session and the project are requested. */
 const gridView = import('../grid/grid-view');
@@ -166,8 +165,9 @@ interface Opened {
   readonly feed: Feed;
 }
 
-/** Undo, redo, find, the commands and the help, wherever the focus is. */
+/** Undo, redo, find, the commands, the help and the toast, wherever the focus is. */
 function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, open: (what: 'help' | 'palette') => void): void {
+  if (event.key === 'F6' && enterToast()) event.preventDefault();
   if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();
   const undoes = model.canEdit && (key === 'z' || key === 'y');
@@ -186,7 +186,7 @@ function keyOfBulk({ scope, edit, field, find = '' }: Extract<Drawer, { kind: 'b
 
 /** Show a new field where it was asked for. The default columns have it there, beside a field of the project. */
 function showBeside(model: ProjectModel, field: Pick<Field, 'id' | 'type'>, beside: Beside): void {
-  if (model.view.peek().columns === null && model.field(beside.field)?.custom) return;
+  if (model.isBoard || (model.view.peek().columns === null && model.field(beside.field)?.custom)) return;
   model.change({ columns: inserted(model.columns.peek(), field, beside.field, beside.side) }, { replace: true });
 }
 
@@ -206,12 +206,14 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
   const panels = useMemo(() => new Panels(), []);
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed, panels), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
-  const grid = useRef<Grid | null>(null);
+  const grid = useRef<Grid | BoardHandle | null>(null);
+  const isBoard = model.view.value.kind === 'board';
   useEffect(() => {
     onOpened(model);
     void model.jobs.load();
     return () => model.close();
   }, [model]);
+  useEffect(loadWindowsLater, []);
   useLeaving(() => panels.comments.size > 0);
   useEffect(() => {
     const press = (event: KeyboardEvent) => pressed(event, model, actions, (what) => (panels.asked.value = what));
@@ -232,11 +234,17 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
   const add: MenuSources['onAdd'] = (values = []) => {
+    if (grid.current && 'add' in grid.current) {
+      grid.current.add();
+      return;
+    }
     const row = actions.draft(values);
     const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
     const columns = model.columns.peek();
     const name = columns.findIndex(({ field }) => field === 'name');
-    grid.current?.edit({ row, column: name < 0 ? columns.findIndex(isEditable) : name });
+    const column = name < 0 ? columns.findIndex(isEditable) : name;
+    // The row stays the last one if the groups before it are counted meanwhile.
+    grid.current?.edit(() => ({ row: model.hasDraft ? model.size.rows - 1 : row, column }));
   };
   const backToGrid = () => {
     if (model.size.rows > 0) grid.current?.focus(model.selection.peek()?.anchor ?? { row: 0, column: 0 });
@@ -270,10 +278,15 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
         <div class="grid-place">
           {model.finding.isOpen.value && <FindBar model={model} onClose={backToGrid} />}
           <div class="grid-frame">
-            <GridPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
+            {isBoard ? (
+              <BoardPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
+            ) : (
+              <GridPlace model={model} actions={actions} onAdd={add} onReady={(ready) => (grid.current = ready)} />
+            )}
             <RowsNotice model={model} onAdd={() => add()} />
           </div>
           <CheckedBar model={model} actions={actions} />
+          <UndoToast model={model} actions={actions} waits={isOpen} onLeave={backToGrid} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
@@ -291,24 +304,13 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
           onClose={unask}
         />
       )}
-      {panels.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
-      {panels.window.value === 'export' && <ExportWindow model={model} />}
-      {panels.window.value === 'jobs' && <JobsWindow model={model} />}
-      {panels.window.value === 'trash' && <TrashWindow model={model} />}
-      {panels.window.value === 'webhooks' && <WebhooksWindow model={model} />}
-      {panels.window.value === 'settings' && (
-        <Settings
+      {panels.window.value !== null && (
+        <WindowPlace
           api={api}
-          project={views.project}
-          people={model.people}
-          place={panels.settings.value}
+          model={model}
+          onRedefined={onRedefined}
           onDeleted={onDeleted}
           onCreated={(field, beside) => showBeside(model, field, beside)}
-          onClose={(now) => {
-            panels.window.value = null;
-            panels.settings.value = null;
-            if (model.differsFrom(now)) onRedefined();
-          }}
         />
       )}
     </div>

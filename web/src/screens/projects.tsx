@@ -49,6 +49,7 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
         {listed.kind === 'ready' && shown.length === 0 && (
           <div class="nothing">
             <p>{hasSome ? words.projects.noneFound : words.projects.none}</p>
+            {!isAdmin && !hasSome && <p>{words.projects.noneWhy}</p>}
             {isAdmin && !hasSome && <Create onCreate={() => setCreating(true)} />}
           </div>
         )}

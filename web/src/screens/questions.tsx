@@ -3,25 +3,15 @@ import { formatValue } from '../cells/format';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
+import { Question } from '../ui/question';
+import { keysAsLabeled } from '../shortcuts';
 import { words } from '../words';
 
 export function Confirmation({ actions }: { readonly actions: Actions }) {
   const question = actions.question.value;
   if (!question) return null;
   const { title, detail, confirm, danger, answer } = question;
-  return (
-    <Dialog title={title} onClose={() => answer(false)}>
-      <p>{detail}</p>
-      <div class="dialog-buttons">
-        <button type="button" class="button" onClick={() => answer(false)}>
-          {words.actions.cancel}
-        </button>
-        <button type="button" class={`button primary${danger ? ' danger' : ''}`} onClick={() => answer(true)}>
-          {confirm}
-        </button>
-      </div>
-    </Dialog>
-  );
+  return <Question title={title} detail={detail} confirm={confirm} danger={danger} onAnswer={answer} />;
 }
 
 export function hasConflict(model: ProjectModel): boolean {
@@ -64,8 +54,8 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
       <dl class="key-help">
         {words.help.keys.map(([keys, what]) => (
           <div key={keys}>
-            <dt>{keys}</dt>
-            <dd>{what}</dd>
+            <dt>{keysAsLabeled(keys)}</dt>
+            <dd>{keysAsLabeled(what)}</dd>
           </div>
         ))}
       </dl>

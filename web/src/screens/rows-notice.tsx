@@ -41,8 +41,9 @@ export function RowsNotice({ model, onAdd }: RowsNoticeProps) {
     );
   }
   if (counts?.matched !== 0) return null;
+  // The columns of a board stay usable.
   return (
-    <div class="over-grid">
+    <div class={`over-grid${model.view.value.kind === 'board' ? ' is-below' : ''}`}>
       {filter || search ? (
         <div class="refusal">
           <strong>{words.empty.noMatch}</strong>

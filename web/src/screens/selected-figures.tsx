@@ -8,11 +8,11 @@ import type { Rectangle } from '../selection/range';
 import { words } from '../words';
 import { useResource } from './resource';
 
-export function SelectedFigures({ model, range }: { readonly model: ProjectModel; readonly range: Rectangle }) {
+export function SelectedFigures({ model, ranges }: { readonly model: ProjectModel; readonly ranges: readonly Rectangle[] }) {
   const [, redraw] = useState(0);
   useEffect(() => model.rows.onChange(() => redraw((before) => before + 1)), [model]);
-  const loaded = loadedFigures(model, range);
-  const column = loaded?.isPart ? wholeColumn(model, range) : null;
+  const loaded = loadedFigures(model, ranges);
+  const column = loaded?.isPart ? wholeColumn(model, ranges) : null;
   if (column) return <WholeFigures key={`${column.id} ${JSON.stringify(model.filter)}`} model={model} load={(signal) => wholeFigures(model, column, signal)} />;
   return loaded && <Shown selected={loaded} />;
 }

@@ -2,7 +2,7 @@
 import { refusedIn } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
-import { cellCount } from '../selection/range';
+import { cellsIn } from '../selection/range';
 import { details } from '../ui/details';
 import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
@@ -14,7 +14,8 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   const counts = model.counting.counts.value;
   const error = model.counting.error.value;
   const explanation = model.explanation.value;
-  const cells = model.range ? cellCount(model.range) : 0;
+  const { ranges } = model;
+  const cells = cellsIn(ranges);
   const index = model.index.value;
   const progress = model.editor.progress.value;
   const refused = refusedIn(model.editor.marks.value).length;
@@ -31,7 +32,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
           </button>
         </>
       )}
-      {model.groups.more.value && (
+      {model.groups.more.value && model.view.value.kind === 'grid' && (
         <button class="link-inline" type="button" onClick={() => model.groups.next()}>
           {words.groups.more}
         </button>
@@ -39,8 +40,9 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       {model.groups.figuresError.value !== null && (
         <span title={reasonOf(model.groups.figuresError.value)}>{words.groups.noFigures(reasonOf(model.groups.figuresError.value))}</span>
       )}
-      {cells > 1 && <span>{words.status.selected(cells)}</span>}
-      {cells > 1 && model.range && <SelectedFigures model={model} range={model.range} />}
+      {cells > 1 && <span>{words.status.selected(cells, ranges.length)}</span>}
+      {cells > 1 && <SelectedFigures model={model} ranges={ranges} />}
+      <span role="status">{model.adding.value && words.status.adding}</span>
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
       {refused > 0 && (
         <button class="link-inline bad" type="button" onClick={() => (model.panels.drawer.value = { kind: 'refused' })}>

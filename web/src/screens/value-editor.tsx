@@ -23,6 +23,8 @@ interface ValueEditorProps {
   readonly api: Api;
   readonly field: Field;
   readonly value: CellValue;
+  /** Whether the user may add options to the field. */
+  readonly mayCreate?: boolean;
   /** A text that was refused, with which the editing begins. */
   readonly refused?: string | null;
   /** Called when the editing begins; returns a function to call at its end. */
@@ -34,7 +36,7 @@ interface ValueEditorProps {
   readonly onEnd: (typed: Typed | null, byKey: boolean) => void;
 }
 
-export function ValueEditor({ api, field, value, refused = null, begin, onEnd }: ValueEditorProps) {
+export function ValueEditor({ api, field, value, mayCreate = false, refused = null, begin, onEnd }: ValueEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = place.current;
@@ -51,6 +53,7 @@ export function ValueEditor({ api, field, value, refused = null, begin, onEnd }:
       value,
       begin: refused === null ? null : { text: refused, isTyped: false },
       suggestUsers: (prefix) => findUsers(api, prefix),
+      mayCreate,
       done: () => end(true, true),
     });
     element.addEventListener('keydown', (event) => {

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { SavedView } from '../api/types';
 import { filterText } from '../cells/filter-text';
 import type { Field } from '../fields/fields';
+import { canColumn, proposedBoard } from '../view/board';
 import { isOwn } from '../view/saved';
 import { VISIBILITIES, type SavedViews, type Visibility } from '../project/saved-views';
 import { follow } from '../router';
@@ -55,7 +56,7 @@ export function ViewList({ views }: { readonly views: SavedViews }) {
           >
             <a href={views.linkTo(view)} onClick={follow} aria-current={base?.id === view.id ? 'page' : undefined} title={titleOf(view, views.fields)}>
               <span class="grip">
-                <Icon name={ICON_OF[view.visibility]} />
+                <Icon name={view.kind === 'board' ? 'board' : ICON_OF[view.visibility]} />
               </span>
               <span class="view-name">{view.name}</span>
               <span class="visually-hidden"> {words.views.visibility[view.visibility]}</span>
@@ -115,6 +116,9 @@ function Saving({ views }: { readonly views: SavedViews }) {
       <button class="button" type="button" onClick={() => (views.asked.value = { kind: 'save' })}>
         {words.views.saveAs}
       </button>
+      <button class="button" type="button" onClick={() => (views.asked.value = { kind: 'board' })}>
+        {words.views.newBoard}
+      </button>
     </div>
   );
 }
@@ -160,7 +164,7 @@ export function ViewWindows({ views }: { readonly views: SavedViews }) {
     views.asked.value = null;
     views.refusal.value = null;
   };
-  if (asked?.kind === 'save') return <SaveWindow views={views} onClose={close} />;
+  if (asked?.kind === 'save' || asked?.kind === 'board') return <SaveWindow views={views} isBoard={asked.kind === 'board'} onClose={close} />;
   if (asked?.kind === 'rename') return <RenameWindow views={views} view={asked.view} onClose={close} />;
   if (asked?.kind === 'delete') return <DeleteWindow views={views} view={asked.view} onClose={close} />;
   if (refusal === null) return null;
@@ -176,17 +180,21 @@ interface WindowProps {
   readonly onClose: () => void;
 }
 
-function SaveWindow({ views, onClose }: WindowProps) {
+/** Save the present look as a view; with `isBoard`, as a board. */
+function SaveWindow({ views, isBoard, onClose }: WindowProps & { readonly isBoard: boolean }) {
+  const [by, setBy] = useState('state');
+  const title = isBoard ? words.views.newBoard : words.views.saveAs;
   const [name, setName] = useState('');
   const [visibility, setVisibility] = useState<Visibility>('private');
   // The same request sent again is carried out once, even if its answer was lost.
-  const key = useMemo(() => crypto.randomUUID(), [name, visibility]);
+  const key = useMemo(() => crypto.randomUUID(), [name, visibility, by]);
   const refusal = views.refusal.value;
   const save = async () => {
-    if (await views.create(name.trim(), visibility, key)) onClose();
+    const board = { ...proposedBoard(views.fields), by };
+    if (await views.create(name.trim(), visibility, key, isBoard ? { kind: 'board', board } : {})) onClose();
   };
   return (
-    <Dialog title={words.views.saveAs} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form
         class="form"
         {...unsaved(name !== '')}
@@ -196,6 +204,18 @@ function SaveWindow({ views, onClose }: WindowProps) {
         }}
       >
         <Name value={name} onChange={setName} />
+        {isBoard && (
+          <label>
+            {words.views.columnsBy}
+            <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+              {views.fields.filter(canColumn).map(({ id, name: field }) => (
+                <option key={id} value={id}>
+                  {field}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <fieldset class="radios">
           <legend>{words.views.who}</legend>
           {VISIBILITIES.filter((one) => views.mayWrite(one)).map((one) => (
@@ -292,9 +312,11 @@ export function ViewNotice({ views }: { readonly views: SavedViews }) {
     );
   }
   if (!base?.missing.length) return null;
+  const isBoardGone = base.board === null && base.missing.some(({ part }) => part === 'board');
   const gone = base.missing.map(({ part, field, value }) => words.views.gonePart(words.views.parts[part], field, value));
   return (
     <p class="view-notice" role="status">
+      {isBoardGone && `${words.views.boardGone} `}
       {words.views.gone(gone)}{' '}
       {views.mayWrite(base.visibility) && (
         <button class="link-inline" type="button" disabled={views.busy.value} onClick={() => void views.overwrite()}>

@@ -1,6 +1,6 @@
 /** The webhooks of a project, for its admins: where changes are sent, and the outcome of each message. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../api/types';
 import { formatDatetime } from '../cells/format';
 import type { ProjectModel } from '../project/model';
@@ -40,6 +40,9 @@ export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
 /** A secret, until the user has copied it: it is shown only once. */
 function Secret({ issued, onTaken }: { readonly issued: IssuedSecret; readonly onTaken: () => void }) {
   const [outcome, setOutcome] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  // The button that asked for it may be far below.
+  useEffect(() => field.current?.focus(), []);
   const copy = () => {
     navigator.clipboard.writeText(issued.secret).then(
       () => setOutcome(words.webhooks.copied),
@@ -50,7 +53,7 @@ function Secret({ issued, onTaken }: { readonly issued: IssuedSecret; readonly o
     <section class="secret" aria-label={words.webhooks.secret}>
       <label>
         {words.webhooks.secretOf(issued.url)}
-        <input readOnly value={issued.secret} onFocus={(event) => event.currentTarget.select()} />
+        <input readOnly ref={field} value={issued.secret} onFocus={(event) => event.currentTarget.select()} />
       </label>
       <div class="row">
         <button class="button primary" type="button" onClick={copy}>

@@ -1,15 +1,20 @@
-/** A rectangle of cells, and how keys and the mouse change it. Rows and columns are numbers of the screen. Pure. */
+/** Rectangles of cells, and how keys and the mouse change them. Rows and columns are numbers of the screen. Pure. */
 
 export interface Cell {
   readonly row: number;
   readonly column: number;
 }
 
-/** The selection: from the cell in focus to the one that the mouse or Shift has reached. */
+/** The selection: from the cell in focus to the one that the mouse or Shift has reached, and the ranges before it. */
 export interface Selection {
   readonly anchor: Cell;
   readonly reach: Cell;
+  /** The ranges to which this one was added. They may overlap. */
+  readonly others?: readonly Rectangle[];
 }
+
+/** What a press selects: only its cells, also those between them and the selection, or also the selection. */
+export type Choosing = 'only' | 'extend' | 'add';
 
 export interface Rectangle {
   readonly top: number;
@@ -31,8 +36,74 @@ export function rectangleOf({ anchor, reach }: Selection): Rectangle {
   };
 }
 
-export function cellCount({ top, bottom, left, right }: Rectangle): number {
-  return (bottom - top + 1) * (right - left + 1);
+/** All ranges, the latest last. */
+export function rectanglesOf(selection: Selection): readonly Rectangle[] {
+  return [...(selection.others ?? []), rectangleOf(selection)];
+}
+
+/** One more range, which begins at a cell. */
+export function withCell(selection: Selection, cell: Cell): Selection {
+  return { ...at(cell), others: rectanglesOf(selection) };
+}
+
+/** The selection after its rows have moved. */
+export function withRows({ anchor, reach, others }: Selection, to: (row: number) => number): Selection {
+  const moved = (cell: Cell): Cell => ({ ...cell, row: to(cell.row) });
+  return {
+    anchor: moved(anchor),
+    reach: moved(reach),
+    ...(others && {
+      others: others.map(({ top, bottom, ...columns }) => ({ ...columns, top: Math.min(to(top), to(bottom)), bottom: Math.max(to(top), to(bottom)) })),
+    }),
+  };
+}
+
+/** Rows from one to another, both included. */
+export interface Rows {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The rows of some ranges, ascending. No row is in two of them. */
+export function rowsOf(ranges: readonly Rectangle[]): readonly Rows[] {
+  const rows: Rows[] = [];
+  for (const { top, bottom } of ranges.toSorted((a, b) => a.top - b.top)) {
+    const before = rows.at(-1);
+    if (before && top <= before.last + 1) rows[rows.length - 1] = { first: before.first, last: Math.max(before.last, bottom) };
+    else rows.push({ first: top, last: bottom });
+  }
+  return rows;
+}
+
+export function rowCount(rows: readonly Rows[]): number {
+  return rows.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+/** The number of cells in some ranges. A cell in several of them counts once. */
+export function cellsIn(ranges: readonly Rectangle[]): number {
+  const edges = [...new Set(ranges.flatMap(({ left, right }) => [left, right + 1]))].sort((a, b) => a - b);
+  return edges.reduce((sum, edge, place) => {
+    const width = (edges[place + 1] ?? edge) - edge;
+    return sum + width * rowCount(rowsOf(ranges.filter(({ left, right }) => left <= edge && right >= edge)));
+  }, 0);
+}
+
+/** Rows and columns whose cells are one block. */
+export interface Joined {
+  readonly rows: readonly Rows[];
+  /** Ascending. */
+  readonly columns: readonly number[];
+}
+
+/** The ranges as one block, which they are if all have the same rows, or all the same columns; otherwise null. */
+export function joinedOf(ranges: readonly Rectangle[]): Joined | null {
+  const [first] = ranges;
+  if (!first) return null;
+  const isBeside = ranges.every(({ top, bottom }) => top === first.top && bottom === first.bottom);
+  const isBelow = ranges.every(({ left, right }) => left === first.left && right === first.right);
+  if (!isBeside && !isBelow) return null;
+  const columns = new Set(ranges.flatMap(({ left, right }) => Array.from({ length: right - left + 1 }, (_, place) => left + place)));
+  return { rows: rowsOf(ranges), columns: [...columns].sort((a, b) => a - b) };
 }
 
 export function contains({ top, bottom, left, right }: Rectangle, { row, column }: Cell): boolean {
@@ -47,15 +118,16 @@ export interface Size {
 export type Step = 'up' | 'down' | 'left' | 'right';
 
 /** Reach one cell further, or as far as it goes. The anchor stays. */
-export function extended({ anchor, reach }: Selection, step: Step, { rows, columns }: Size, far = false): Selection {
+export function extended(selection: Selection, step: Step, { rows, columns }: Size, far = false): Selection {
+  const { reach } = selection;
   const by = far ? Math.max(rows, columns) : 1;
   const row = reach.row + (step === 'down' ? by : step === 'up' ? -by : 0);
   const column = reach.column + (step === 'right' ? by : step === 'left' ? -by : 0);
-  return { anchor, reach: { row: bounded(row, rows), column: bounded(column, columns) } };
+  return { ...selection, reach: { row: bounded(row, rows), column: bounded(column, columns) } };
 }
 
-export function wholeRows({ anchor, reach }: Selection, { columns }: Size): Selection {
-  return { anchor: { ...anchor, column: 0 }, reach: { ...reach, column: columns - 1 } };
+export function wholeRows(selection: Selection, { columns }: Size): Selection {
+  return { ...selection, anchor: { ...selection.anchor, column: 0 }, reach: { ...selection.reach, column: columns - 1 } };
 }
 
 /** A whole column; with `from`, also the columns between it and the anchor of that selection. */
@@ -64,13 +136,17 @@ export function wholeColumn(column: number, { rows }: Size, from: Selection | nu
 }
 
 /** Whether a selection is whole columns, of several rows. */
-export function isWholeColumns(selection: Selection, { rows }: Size): boolean {
-  const { top, bottom } = rectangleOf(selection);
+export function isWholeColumns(selection: Selection, size: Size): boolean {
+  return coversColumns(rectangleOf(selection), size);
+}
+
+/** Whether a range is whole columns, of several rows. */
+export function coversColumns({ top, bottom }: Rectangle, { rows }: Size): boolean {
   return rows > 1 && top === 0 && bottom === rows - 1;
 }
 
-export function wholeColumns({ anchor, reach }: Selection, { rows }: Size): Selection {
-  return { anchor: { ...anchor, row: 0 }, reach: { ...reach, row: rows - 1 } };
+export function wholeColumns(selection: Selection, { rows }: Size): Selection {
+  return { ...selection, anchor: { ...selection.anchor, row: 0 }, reach: { ...selection.reach, row: rows - 1 } };
 }
 
 export function everything({ rows, columns }: Size): Selection {

@@ -42,7 +42,8 @@ export function useFocusBack(panel: RefObject<HTMLElement | null>, anchor?: HTML
     const { activeElement, body } = document;
     if (activeElement !== body && !panel.current?.contains(activeElement)) return;
     const back = before.current === body ? anchor : before.current;
-    if (back instanceof HTMLElement && back.isConnected) back.focus();
+    // The view stays where the user has scrolled it meanwhile.
+    if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
   }, [anchor]);
   useLayoutEffect(() => {
     const element = panel.current;

@@ -40,6 +40,8 @@ export const ICONS = {
   download: 'M8 3v7.5M5 7.5l3 3 3-3M3 13h10',
   trash: 'M3 4.5h10M6 4.5V3h4v1.5M4.5 4.5l.5 8.5h6l.5-8.5',
   right: 'M6 4l4 4-4 4',
+  left: 'M10 4 6 8l4 4',
+  board: 'M2.5 3.5h3v9h-3zM6.5 3.5h3v6h-3zM10.5 3.5h3v4h-3z',
   close: 'M4 4l8 8M12 4l-8 8',
   undo: 'M6 3 3 6l3 3M3 6h6.5a3.5 3.5 0 0 1 0 7H6',
   redo: 'm10 3 3 3-3 3M13 6H6.5a3.5 3.5 0 0 0 0 7H10',

@@ -8,6 +8,7 @@ import { useFocusBack } from './focus';
 import { Icon } from './icon';
 import type { Icon as IconName } from './icons';
 import { keepBeside, type Point } from '../place';
+import { keysAsLabeled } from '../shortcuts';
 
 export interface MenuEntry {
   readonly text: string;
@@ -89,7 +90,7 @@ export function Menu({ anchor, at = null, label, groups, end, onClose }: MenuPro
                 <span class="menu-text">{entry.text}</span>
                 {entry.keys && (
                   <kbd class="menu-keys" aria-hidden="true">
-                    {entry.keys}
+                    {keysAsLabeled(entry.keys)}
                   </kbd>
                 )}
               </button>

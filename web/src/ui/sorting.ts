@@ -3,7 +3,7 @@
  * item (`.grip`) drags it.
  *
  * An item is an `li` with its key in `data-item` and with a `data-kind`: it moves among the items of its kind. One with
- * `data-fixed` stays, but others move around it.
+ * `data-fixed` stays, but others move around it. A part of an item with `data-still`, such as a form, moves nothing.
  */
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -13,7 +13,7 @@ export type Move = (key: string, before: string | null) => void;
 
 /** Pixels that the mouse moves before a press becomes a drag. */
 const SLACK = 5;
-const CONTROLS = 'button, input, select, textarea, [contenteditable]';
+const CONTROLS = 'button, input, select, textarea, summary, [contenteditable]';
 
 /** The key before which an item is, if it moves by one place; undefined if there is none. */
 export function neighbour(keys: readonly string[], key: string, by: -1 | 1): string | null | undefined {
@@ -52,7 +52,7 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
   const item = itemAt(target, list);
   if (event.button !== 0 || !item || item.dataset['fixed'] !== undefined || !(target instanceof Element)) return;
   const grip = target.closest('.grip');
-  if (!grip && (event.pointerType !== 'mouse' || target.closest(CONTROLS))) return;
+  if (!grip && (event.pointerType !== 'mouse' || target.closest(CONTROLS) || isStill(target, item))) return;
   let dragging = false;
   let drop: Drop | null = null;
   const release = new AbortController();
@@ -97,6 +97,8 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
     now.stopPropagation();
     end();
   };
+  // Dragging would also select the texts on its way.
+  document.addEventListener('selectstart', (start) => start.preventDefault(), { signal });
   window.addEventListener('pointermove', moved, { signal });
   window.addEventListener('pointerup', up, { signal });
   window.addEventListener('pointercancel', end, { signal });
@@ -108,7 +110,7 @@ function step(event: KeyboardEvent, list: HTMLElement, move: { readonly current:
   if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
   const item = itemAt(event.target, list);
   // A select opens by these keys.
-  if (!item || item.dataset['fixed'] !== undefined || event.target instanceof HTMLSelectElement) return;
+  if (!item || item.dataset['fixed'] !== undefined || event.target instanceof HTMLSelectElement || isStill(event.target, item)) return;
   event.preventDefault();
   event.stopPropagation();
   const before = neighbour(itemsOf(list, item).map(keyOf), keyOf(item), event.key === 'ArrowUp' ? -1 : 1);
@@ -147,6 +149,11 @@ function beforeOf(items: readonly HTMLElement[], { item, after }: Drop): string 
 function itemAt(target: EventTarget | null, list: HTMLElement): HTMLElement | null {
   const item = target instanceof Element ? target.closest<HTMLElement>('li[data-item]') : null;
   return item?.parentElement === list ? item : null;
+}
+
+function isStill(target: EventTarget | null, item: HTMLElement): boolean {
+  const still = target instanceof Element ? target.closest('[data-still]') : null;
+  return still !== null && item.contains(still);
 }
 
 function itemsOf(list: HTMLElement, { dataset }: HTMLElement): readonly HTMLElement[] {

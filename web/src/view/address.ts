@@ -1,6 +1,7 @@
 /** A view as the query part of an address, and back. Parts of an address that no view may have are left out. */
 import { formatJson, parseJson } from '../api/json';
 import type { Filter, SortKey } from '../api/types';
+import { boardIn } from './board';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
 import { canOrder, summaryFunction } from './footers';
 import { MAX_RULES, ruleIn, ruleText } from './rules';
@@ -25,6 +26,9 @@ export function toAddress(view: View): string {
   put('color', view.color ?? '');
   for (const rule of view.rules) put('rule', ruleText(rule));
   put('height', view.height === DEFAULT_VIEW.height ? '' : String(view.height));
+  put('kind', view.kind === DEFAULT_VIEW.kind ? '' : view.kind);
+  // In one order of its members, so that equal boards have equal addresses.
+  put('board', view.board ? formatJson(boardIn(view.board)) : '');
   // The characters of this grammar may be in a query unescaped, so the address stays legible.
   return new URLSearchParams(parts).toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%21', '!');
 }
@@ -32,6 +36,7 @@ export function toAddress(view: View): string {
 export function fromAddress(query: string): View {
   const parameters = new URLSearchParams(query);
   const list = (name: string) => parameters.get(name)?.split(',').filter(Boolean) ?? [];
+  const board = boardIn(valueIn(parameters.get('board') ?? ''));
   const height = ROW_HEIGHTS.find((known) => String(known) === parameters.get('height'));
   return {
     sort: list('sort').flatMap(sortKey).slice(0, MAX_SORT_KEYS),
@@ -45,6 +50,8 @@ export function fromAddress(query: string): View {
     color: parameters.get('color'),
     rules: parameters.getAll('rule').flatMap((text) => ruleIn(text, valueIn)).slice(0, MAX_RULES),
     height: height ?? DEFAULT_VIEW.height,
+    kind: board && parameters.get('kind') === 'board' ? 'board' : 'grid',
+    board,
   };
 }
 

@@ -17,7 +17,7 @@ import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
 export const ALL = 'all';
 
 /** The parts of a view that are saved. */
-export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'group_order' | 'footers' | 'color_by' | 'rules' | 'row_height'>>;
+export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'group_order' | 'footers' | 'color_by' | 'rules' | 'row_height' | 'kind' | 'board'>>;
 
 export interface Opened {
   readonly view: View;
@@ -50,6 +50,8 @@ export function viewOf(saved: SavedView): View {
     color: saved.color_by,
     rules: saved.rules.map(({ filter, color, field }) => ({ filter, color, field })),
     height: nearestHeight(saved.row_height),
+    kind: saved.kind,
+    board: saved.board,
   };
 }
 
@@ -73,6 +75,8 @@ export function lookOf(view: View, issues: number, fields: readonly Field[]): Lo
     color_by: view.color,
     rules: view.rules.map(({ filter, color, field }) => ({ filter, color, field })),
     row_height: view.height,
+    kind: view.kind,
+    board: view.board && { ...view.board, columns: [...view.board.columns], card: [...view.board.card] },
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { FieldType, Filter, SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
+import { fittingBoard, type Board } from './board';
 import type { SummaryFunction } from './footers';
 import { fittingRules, type Rule } from './rules';
 
@@ -55,6 +56,9 @@ export interface View {
   /** They come before that field. */
   readonly rules: readonly Rule[];
   readonly height: RowHeight;
+  readonly kind: 'grid' | 'board';
+  /** Its look as a board; null if it has none. It stays while the view is shown as a grid. */
+  readonly board: Board | null;
 }
 
 export const DEFAULT_VIEW: View = {
@@ -69,6 +73,8 @@ export const DEFAULT_VIEW: View = {
   color: null,
   rules: [],
   height: 32,
+  kind: 'grid',
+  board: null,
 };
 
 export const MAX_SORT_KEYS = 3;
@@ -81,6 +87,11 @@ const SHARED_VALUES: readonly (readonly FieldType[])[] = [['enum', 'multi_enum',
 export function groupProposed(fields: readonly Field[]): Field | undefined {
   const found = SHARED_VALUES.map((types) => fields.find(({ type }) => types.includes(type)));
   return found.find((field) => field !== undefined) ?? fields[0];
+}
+
+/** The key by which a field groups first: dates and times by month. */
+export function groupKeyOf({ id, type }: Pick<Field, 'id' | 'type'>): GroupKey {
+  return { field: id, unit: type === 'date' || type === 'datetime' ? 'month' : null };
 }
 
 /** Whether ranges of numbers can have this width. */
@@ -113,6 +124,7 @@ export function fitting(view: View, fields: readonly Field[]): View {
   const known = new Set(fields.map(({ id }) => id));
   const numbers = new Set<string | null>(fields.flatMap(({ id, type }) => (type === 'number' ? [id] : [])));
   const { groupOrder } = view;
+  const board = fittingBoard(view.board, fields);
   const colored = fields.find(({ id, type }) => id === view.color && type === 'enum');
   return {
     ...view,
@@ -123,5 +135,7 @@ export function fitting(view: View, fields: readonly Field[]): View {
     footers: Object.fromEntries(Object.entries(view.footers).filter(([field]) => known.has(field))),
     color: colored ? view.color : null,
     rules: fittingRules(view.rules, known),
+    kind: board ? view.kind : 'grid',
+    board,
   };
 }

@@ -19,6 +19,10 @@ GOOD: dict[str, Any] = {
     "median": 16.7,
     "heap": 14_200_000,
     "axe": [],
+    "boardCold": 930.0,
+    "boardDrag": 42.4,
+    "boardP99": 33.4,
+    "boardAxe": [],
     "stored": 21_340.0,
 }
 
@@ -34,6 +38,10 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
         "144 ms |",
         "33 ms; 17 ms; 17 ms |",
         "14 MB |",
+        "none |",
+        "0.93 s |",
+        "42 ms |",
+        "33 ms |",
         "none |",
         "not before it is read again |",
         "21.34 s, with progress and types |",
@@ -53,6 +61,10 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
         ("p99", 25.1, "**33 ms; 25 ms; 17 ms**"),
         ("heap", 60_000_001, "**60 MB**"),
         ("axe", [{"id": "color-contrast", "impact": "serious"}], "**color-contrast (serious)**"),
+        ("boardCold", 1_201.0, "**1.20 s**"),
+        ("boardDrag", 151.0, "**151 ms**"),
+        ("boardP99", 51.0, "**51 ms**"),
+        ("boardAxe", [{"id": "list", "impact": "serious"}], "**list (serious)**"),
     ],
 )
 def test_a_miss_is_bold(figure: str, value: Any, shown: str) -> None:

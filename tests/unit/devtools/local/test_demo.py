@@ -238,7 +238,7 @@ def test_the_demo_is_the_same_on_every_machine(loaded: Table) -> None:
 def test_the_demo_has_a_view_of_what_is_overdue_for_its_reader(loaded: MemoryTable) -> None:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     views = _stored_views(loaded)
-    assert [one["name"] for one in views] == [demo.VIEW["name"]]
+    assert [one["name"] for one in views] == [demo.VIEW["name"], demo.BOARD["name"]]
     query = {**views[0]["query"], "limit": 500}
     assert query["filter"] == demo.VIEW["query"]["filter"]
     for user in ("a.macleod", "b.okafor"):
@@ -261,6 +261,23 @@ def test_the_demo_has_a_view_of_what_is_overdue_for_its_reader(loaded: MemoryTab
         assert due == sorted(due)
 
 
+def test_the_demo_has_a_board_with_more_work_in_progress_than_its_limit(loaded: MemoryTable) -> None:
+    view = _stored_views(loaded)[1]
+    assert view["kind"] == "board"
+    board = view["board"]
+    assert (board["by"], board["card"], board["aggregate"]) == (
+        "state",
+        demo.BOARD["board"]["card"],
+        demo.BOARD["board"]["aggregate"],
+    )
+    assert [column["value"] for column in board["columns"]] == list(demo.STATES)
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    documents = (to_json(catalog, document) for document in _all(loaded, "0807", demo.PROJECT))
+    cards = Counter(issue["state"] for issue in documents)
+    passed = [one["value"] for one in board["columns"] if one["limit"] and cards[one["value"]] > one["limit"]]
+    assert passed == ["in progress"]
+
+
 def _stored_views(loaded: Table) -> list[Any]:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     partition = keys.views("0807", demo.PROJECT)
@@ -277,7 +294,7 @@ def test_loading_again_leaves_what_people_have_edited(loaded: Table) -> None:
     edited = loaded.get(*key)
     assert edited is not None
     assert edited["name"] == "edited"
-    assert len(_stored_views(loaded)) == 1
+    assert len(_stored_views(loaded)) == 2
 
 
 def _type_of(catalog: Catalog, field_id: str) -> FieldType:

@@ -1,4 +1,5 @@
 /** The editor of texts, which grows with its lines. Enter takes the text; Alt+Enter and Shift+Enter break the line. */
+import { observeAround } from '../../place';
 import { textOf } from '../text';
 import { filled, focusIn, labelled, type CellEditor, type EditorParams } from './editor';
 
@@ -31,6 +32,9 @@ export function areaEditor(params: EditorParams): CellEditor {
         area.showPopover();
         window.addEventListener('scroll', place, { capture: true, signal: closed.signal });
         window.addEventListener('resize', place, { signal: closed.signal });
+        const resizing = new ResizeObserver(place);
+        observeAround(cell, resizing);
+        closed.signal.addEventListener('abort', () => resizing.disconnect());
       }
       area.addEventListener('input', place);
       place();

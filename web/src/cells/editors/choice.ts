@@ -1,5 +1,5 @@
 /** Editors that choose: one option, several, or a user. Typing narrows the list. */
-import type { CellValue } from '../../fields/values';
+import { optionMeant, type Field } from '../../fields/fields';
 import { words } from '../../words';
 import { isList } from '../format';
 import { parseText } from '../parse';
@@ -13,16 +13,19 @@ export function optionEditor(params: EditorParams): CellEditor {
   const input = inputIn(params);
   const typed = filled(input, '', begin);
   input.placeholder = typeof value === 'string' ? value : words.cell.choose;
-  let chosen: CellValue | undefined;
-  const list = new ChoiceList(input, (option) => take(option), { many: false });
-  const take = (option: string) => {
-    chosen = option === '' ? null : option;
-    done();
-  };
+  let chosen: ListItem | undefined;
+  const list = new ChoiceList(
+    input,
+    (one) => {
+      chosen = one;
+      done();
+    },
+    { many: false },
+  );
   const narrow = () => {
-    const options = matching(params, input.value).map((option) => item(params, option, option === value));
+    const options = matching(field, input.value).map((option) => item(field, option, option === value));
     const empty: ListItem[] = field.required || input.value ? [] : [{ value: '', element: new Text(words.cell.empty), chosen: value === null }];
-    const items = [...empty, ...options];
+    const items = [...empty, ...options, ...creation(params, field, input.value)];
     // Activates the first option that fits the typed text. Without text that is the value itself, so that Enter and Tab
     // change nothing.
     list.set(items, input.value ? 0 : items.findIndex((one) => one.chosen));
@@ -30,10 +33,7 @@ export function optionEditor(params: EditorParams): CellEditor {
   input.addEventListener('input', narrow);
   input.addEventListener('keydown', (event) => {
     if (list.move(event.key)) consume(event);
-    else if ((event.key === 'Enter' || event.key === 'Tab') && list.activeValue !== undefined) {
-      const active = list.activeValue;
-      chosen = active === '' ? null : active;
-    }
+    else if (event.key === 'Enter' || event.key === 'Tab') chosen = list.activeItem;
   });
   return {
     element: input,
@@ -42,13 +42,20 @@ export function optionEditor(params: EditorParams): CellEditor {
       narrow();
       focusIn(input, begin);
     },
-    result: () => (chosen === undefined ? typed() : chosen === value ? null : { value: chosen }),
+    result: () => {
+      if (!chosen) return typed();
+      const { value: option, creates } = chosen;
+      if (creates) return { value: option, create: [option] };
+      const taken = option === '' ? null : option;
+      return taken === value ? null : { value: taken };
+    },
     close: () => list.close(),
   };
 }
 
 /**
- * Several options. A click on a line, or Enter, toggles one. Escape discards all changes.
+ * Several options. A click on a line, or Enter, toggles one. Escape discards all changes. New options are created when
+ * the editing ends.
  *
  * Tab, a click elsewhere, or Enter before any of these ends the editing. Typed text then counts as the first option
  * that it fits.
@@ -63,27 +70,30 @@ export function optionsEditor(params: EditorParams): CellEditor {
   input.placeholder = words.cell.search;
   const before = isList(value) ? value : [];
   const chosen = new Set(again !== null && isList(again) ? again : before);
-  const list = new ChoiceList(input, (option) => toggle(option), { many: true });
+  const created: string[] = [];
+  /** The field with the options that are to be created. */
+  const extended = (): Field => ({ ...field, options: [...field.options, ...created.map((option) => ({ id: '', value: option, color: null }))] });
+  const list = new ChoiceList(input, (one) => toggle(one), { many: true });
   // Until the user types or moves, Enter changes nothing.
   const narrow = (active = input.value ? 0 : -1) => {
-    list.set(
-      matching(params, input.value).map((option) => item(params, option, chosen.has(option))),
-      active,
-    );
+    const offered = extended();
+    const options = matching(offered, input.value).map((option) => item(offered, option, chosen.has(option)));
+    list.set([...options, ...creation(params, offered, input.value)], active);
   };
-  const toggle = (option: string) => {
+  const toggle = ({ value: option, creates }: ListItem) => {
+    if (creates) created.push(option);
     if (!chosen.delete(option)) chosen.add(option);
     input.value = '';
-    narrow(field.options.findIndex((one) => one.value === option));
+    narrow(extended().options.findIndex((one) => one.value === option));
   };
   input.addEventListener('input', () => narrow());
   input.addEventListener('keydown', (event) => {
     if (list.move(event.key)) consume(event);
     else if (event.key === 'Enter') {
       consume(event);
-      if (event.ctrlKey || event.metaKey || list.activeValue === undefined) done();
-      else toggle(list.activeValue);
-    }
+      if (event.ctrlKey || event.metaKey || !list.activeItem) done();
+      else toggle(list.activeItem);
+    } else if (event.key === 'Tab' && list.activeItem?.creates) toggle(list.activeItem);
   });
   return {
     element: input,
@@ -94,10 +104,14 @@ export function optionsEditor(params: EditorParams): CellEditor {
     },
     result: () => {
       const typed = input.value.trim();
-      if (typed && list.activeValue === undefined) return { text: input.value };
-      const taken = typed && list.activeValue !== undefined ? new Set([...chosen, list.activeValue]) : chosen;
+      const active = typed ? list.activeItem : undefined;
+      // Only a key or a click on its line creates an option.
+      if (typed && (!active || active.creates)) return { text: input.value };
+      const taken = active ? new Set([...chosen, active.value]) : chosen;
       const isSame = taken.size === before.length && before.every((option) => taken.has(option));
-      return isSame ? null : { value: field.options.flatMap((option) => (taken.has(option.value) ? [option.value] : [])) };
+      if (isSame) return null;
+      const create = created.filter((option) => taken.has(option));
+      return { value: extended().options.flatMap((option) => (taken.has(option.value) ? [option.value] : [])), ...(create.length && { create }) };
     },
     close: () => list.close(),
   };
@@ -111,7 +125,7 @@ export function userEditor(params: EditorParams): CellEditor {
   const list = new ChoiceList(
     input,
     (user) => {
-      input.value = user;
+      input.value = user.value;
       done();
     },
     { many: false },
@@ -125,7 +139,7 @@ export function userEditor(params: EditorParams): CellEditor {
   input.addEventListener('keydown', (event) => {
     if (!list.move(event.key)) return;
     consume(event);
-    if (list.activeValue !== undefined) input.value = list.activeValue;
+    if (list.activeItem) input.value = list.activeItem.value;
   });
   return {
     element: input,
@@ -139,13 +153,19 @@ export function userEditor(params: EditorParams): CellEditor {
   };
 }
 
-function matching({ field }: EditorParams, text: string): readonly string[] {
+function matching({ options }: Field, text: string): readonly string[] {
   const wanted = text.trim().toLowerCase();
-  const values = field.options.map((option) => option.value);
-  return values.filter((option) => option.toLowerCase().includes(wanted));
+  return options.flatMap(({ value }) => (value.toLowerCase().includes(wanted) ? [value] : []));
 }
 
-function item({ field }: EditorParams, option: string, chosen: boolean): ListItem {
+/** The last entry of a list: it creates the typed text as an option, unless the field has that. */
+function creation({ mayCreate }: EditorParams, field: Field, text: string): readonly ListItem[] {
+  const value = text.trim();
+  if (!mayCreate || !value || optionMeant(field, value) !== undefined) return [];
+  return [{ value, element: new Text(words.cell.create(value)), chosen: false, creates: true }];
+}
+
+function item(field: Field, option: string, chosen: boolean): ListItem {
   const element = document.createElement('span');
   showValue(element, { ...field, type: 'enum' }, option);
   return { value: option, element, chosen };

@@ -2,8 +2,8 @@
 import type { CellValue } from '../../fields/values';
 import type { Field } from '../../fields/fields';
 
-/** A text that is still to be parsed, or a value that was chosen. */
-export type Typed = { readonly text: string } | { readonly value: CellValue };
+/** A text that is still to be parsed, or a chosen value. `create` has its options that the field does not have yet. */
+export type Typed = { readonly text: string } | { readonly value: CellValue; readonly create?: readonly string[] };
 
 /** The input of an editor, which has the focus while its value is edited. */
 export type Input = HTMLInputElement | HTMLTextAreaElement;
@@ -24,6 +24,8 @@ export interface EditorParams {
   readonly begin: Beginning | null;
   /** Users whose id or name begins with the text. */
   readonly suggestUsers: (prefix: string) => Promise<readonly string[]>;
+  /** Whether the user may add options to the field. */
+  readonly mayCreate: boolean;
   /** End the editing, and take the result. */
   readonly done: () => unknown;
 }

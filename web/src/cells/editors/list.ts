@@ -5,6 +5,8 @@ export interface ListItem {
   readonly value: string;
   readonly element: Node;
   readonly chosen: boolean;
+  /** It offers to create its value. */
+  readonly creates?: boolean;
 }
 
 /** Pixels. */
@@ -20,7 +22,7 @@ export class ChoiceList {
 
   constructor(
     private readonly input: HTMLInputElement,
-    private readonly choose: (value: string) => void,
+    private readonly choose: (item: ListItem) => void,
     { many }: { readonly many: boolean },
   ) {
     this.element.className = 'choice-list';
@@ -32,8 +34,9 @@ export class ChoiceList {
     // The focus stays in the input.
     this.element.addEventListener('mousedown', (event) => event.preventDefault());
     this.element.addEventListener('click', (event) => {
-      const item = event.target instanceof Element ? event.target.closest('li') : null;
-      if (item?.dataset['value'] !== undefined) this.choose(item.dataset['value']);
+      const line = event.target instanceof Element ? event.target.closest('li') : null;
+      const item = line && this.items[[...this.element.children].indexOf(line)];
+      if (item) this.choose(item);
     });
     input.setAttribute('role', 'combobox');
     input.setAttribute('aria-expanded', 'true');
@@ -42,9 +45,10 @@ export class ChoiceList {
 
   /** Show beside the cell. */
   open(): void {
-    document.body.append(this.element);
-    this.element.showPopover();
     const anchor = this.input.closest('.ag-cell') ?? this.input;
+    // Among the content of the page or of the window in front of it, for screen readers.
+    (anchor.closest('main, dialog') ?? document.body).append(this.element);
+    this.element.showPopover();
     this.element.style.minWidth = `${Math.max(anchor.clientWidth, LEAST_WIDTH)}px`;
     this.release = keepBeside(this.element, anchor, { tallest: TALLEST });
   }
@@ -60,9 +64,9 @@ export class ChoiceList {
     this.activate(Math.min(active, items.length - 1));
   }
 
-  /** The value that Enter would choose; undefined for none. */
-  get activeValue(): string | undefined {
-    return this.items[this.active]?.value;
+  /** The item that Enter would choose; undefined for none. */
+  get activeItem(): ListItem | undefined {
+    return this.items[this.active];
   }
 
   /** Move by an arrow key. Returns whether the key was one. */
@@ -85,7 +89,7 @@ export class ChoiceList {
   private line(item: ListItem, place: number): HTMLElement {
     const line = document.createElement('li');
     line.id = `${this.element.id}-${place}`;
-    line.dataset['value'] = item.value;
+    if (item.creates) line.className = 'creates';
     line.setAttribute('role', 'option');
     line.setAttribute('aria-selected', String(item.chosen));
     line.append(item.element);

@@ -17,14 +17,16 @@ import {
   type IRowNode,
 } from 'ag-grid-community';
 import { valueOf } from '../../fields/values';
-import type { Cell } from '../../selection/range';
+import type { Cell, Choosing } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import { words } from '../../words';
 import type { Grid, GridColumn, GridOwner } from '../grid';
 import { AddHead } from './add';
 import { IssueCell, type CellParams } from './cell';
+import { choosingBy } from './choosing';
 import { paint } from './classes';
 import { followContext, type Pressed } from './context';
+import { followTruncated } from './clipped';
 import { CellEditing, type Edited } from './editor';
 import { followFocus } from './focus';
 import { contentWidth } from './fit';
@@ -34,8 +36,9 @@ import { ColumnHeader, type HeaderParams } from './header';
 import { followPointer } from './pointer';
 import { keepTogether } from './scroll-bar';
 import { ADD, ADD_WIDTH, GUTTER, GUTTER_WIDTH, isField } from './special';
+import { stickAt } from './sticky';
+import { tabbed } from './tab';
 import { keepWheelExact, ratioOf } from './wheel';
-import { WideRow } from './wide';
 
 ModuleRegistry.registerModules([
   CellStyleModule,
@@ -51,8 +54,13 @@ ModuleRegistry.registerModules([
 ]);
 
 const HEADER_HEIGHT = 34;
+/** Rows of this height have two lines of text. */
+const TALL: RowHeight = 56;
 /** Rows of one block of the row model. A block holds only the numbers of its rows. */
 const BLOCK = 500;
+
+/** Heads of groups that stay at the top take at most one part of so many of the view. */
+const PART_FOR_STICKY = 3;
 
 /** How many frames an editor waits for its row. */
 const FRAMES_TO_WAIT = 60;
@@ -91,6 +99,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       suppressHeaderMenuButton: true,
       suppressKeyboardEvent: ({ event, editing, node, column }) => {
         if (node.rowPinned) return footerKey(event, column.getColId(), owner);
+        if (isGroup(node.rowIndex ?? -1)) return groupKey(event, node.rowIndex ?? -1, column.getColId(), owner);
         if (column.getColId() === GUTTER) return gutterKey(event, node.rowIndex ?? -1, owner);
         if (!editing) return owner.key(event);
         if (event.key === 'Escape') owner.commit(node.rowIndex ?? -1, column.getColId(), null);
@@ -106,21 +115,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     suppressRowTransform: true,
     stopEditingWhenCellsLoseFocus: true,
     enterNavigatesVerticallyAfterEdit: true,
-    tabToNextCell: ({ backwards, nextCellPosition }) => {
-      // Tab goes through the cells of issues; arrows lead to the gutter.
-      if (nextCellPosition?.column.getColId() !== GUTTER || nextCellPosition.rowPinned) return nextCellPosition ?? false;
-      const fields = api.getAllDisplayedColumns().filter((column) => isField(column.getColId()));
-      const column = backwards ? fields.at(-1) : fields[0];
-      const rowIndex = backwards ? nextCellPosition.rowIndex - 1 : nextCellPosition.rowIndex;
-      return column && rowIndex >= 0 ? { ...nextCellPosition, column, rowIndex } : false;
-    },
+    tabToNextCell: (step) => tabbed(step, api, isGroup),
     pinnedBottomRowData: [PLACEHOLDER],
     getRowClass: ({ node }) => (node.rowPinned ? ['footer'] : [...owner.rowClasses(node.rowIndex ?? -1)]),
-    isFullWidthRow: ({ rowNode }) => !rowNode.rowPinned && owner.at(rowNode.rowIndex ?? -1).kind === 'group',
-    fullWidthCellRenderer: WideRow,
-    fullWidthCellRendererParams: { owner },
     onViewportChanged: ({ firstRow, lastRow }) => owner.show({ first: firstRow, last: lastRow }),
-    onColumnResized: ({ finished, source, column }) => {
+    onColumnResized: ({ api: resized, finished, source, column, columns: changed }) => {
+      // Their cells have more room or less.
+      if (finished && changed) resized.refreshCells({ force: true, columns: changed });
       if (finished && column && source === 'uiColumnResized') owner.resize(column.getColId(), column.getActualWidth());
     },
     onColumnMoved: ({ finished, source, column }) => {
@@ -128,6 +129,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       const order = api.getAllDisplayedColumns().map((one) => one.getColId()).filter(isField);
       owner.move(column.getColId(), order[order.indexOf(column.getColId()) + 1] ?? null);
     },
+    // Its value may be at the end of a cell that is only partly in view.
+    onCellEditingStarted: ({ column }) => api.ensureColumnVisible(column),
     onCellClicked: ({ rowPinned, column, event }) => {
       const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
       if (!isField(column.getColId())) return;
@@ -139,47 +142,79 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
   });
   api.setGridAriaProperty('label', options.label);
+  host.classList.toggle('is-tall', height === TALL);
 
-  function select(field: string, extend: boolean): void {
+  function select(field: string, how: Choosing): void {
     focus.forget();
-    owner.selectColumn(field, extend);
+    owner.selectColumn(field, how);
   }
 
   function definitions(): ColDef<Placeholder>[] {
     return [gutterOf(owner), ...columns.map((column) => definitionOf(column, owner, select)), ...(options.mayAdd ? [addOf(owner)] : [])];
   }
 
+  /** Whether the head of a group is in a row; it is in none if the row is not a number. */
+  const isGroup = (row: number) => row >= 0 && owner.at(row).kind === 'group';
   const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
   const fieldAt = (column: number) => columns[column]?.field.id ?? '';
   const cellOf = (element: Element): Cell | null => {
-    const line = element.closest('.ag-row');
-    const row = Number(line?.getAttribute('row-index') ?? NaN);
-    // The head of a group spans all columns.
-    const column = line?.classList.contains('ag-full-width-row') ? 0 : columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
+    const row = rowOf(element);
+    const column = columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
     return Number.isNaN(row) || column < 0 ? null : { row, column };
   };
+  /** The focused cell, if an element of the library has the focus. For the label of a group it is the first one. */
+  const focusedAt = (element: Element): Cell | null => {
+    const row = rowOf(element);
+    return isGroup(row) && element.closest(`.ag-cell[col-id="${GUTTER}"]`) ? { row, column: 0 } : cellOf(element);
+  };
   const pressedAt = (element: Element): Pressed | null => {
-    const anchor = element.closest<HTMLElement>('.ag-cell, .ag-header-cell, .ag-full-width-row');
+    const sticky = element.closest<HTMLElement>('.sticky-head');
+    if (sticky) return { anchor: sticky, context: { kind: 'group', row: rowOf(sticky) } };
+    const anchor = element.closest<HTMLElement>('.ag-cell, .ag-header-cell');
     const column = anchor?.getAttribute('col-id') ?? '';
     const line = anchor?.closest('.ag-row:not(.footer)');
     const row = Number(line?.getAttribute('row-index') ?? NaN);
     if (!anchor) return null;
     if (anchor.matches('.ag-header-cell')) return isField(column) ? { anchor, context: { kind: 'head', field: column } } : null;
     if (Number.isNaN(row)) return null;
-    if (anchor.matches('.ag-full-width-row')) return { anchor, context: { kind: 'group', row } };
+    if (isGroup(row)) return { anchor, context: { kind: 'group', row } };
     if (column === GUTTER) return { anchor, context: { kind: 'row', row } };
     const cell = cellOf(anchor);
     return cell && { anchor, context: { kind: 'cell', cell } };
   };
   const viewport = host.querySelector<HTMLElement>('.ag-grid-viewport');
+  const area = host.querySelector<HTMLElement>('.ag-grid-scrollable-area');
   const bar = host.querySelector<HTMLElement>('.ag-body-vertical-scroll-viewport');
-  if (!viewport || !bar) throw new Error('The grid has no viewport, or no scroll bar.');
+  if (!viewport || !area || !bar) throw new Error('The grid has no viewport, or no scroll bar.');
   const ratio = () => ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT - height, viewport.scrollHeight - HEADER_HEIGHT - height);
-  const focus = followFocus(host, cellOf, owner);
+  const firstRow = () => (viewport.scrollTop * ratio()) / height;
+  const mostSticky = () => Math.max(1, Math.floor((viewport.clientHeight - HEADER_HEIGHT - height) / height / PART_FOR_STICKY));
+  const sticky = stickAt({ area, owner, columns: () => columns, height: () => height, top: firstRow, most: mostSticky });
+  /** Scroll a row that heads at the top cover below them. Returns whether it was covered. */
+  const uncover = (row: number): boolean => {
+    const first = row - owner.headsAbove(row, mostSticky());
+    if (first >= firstRow()) return false;
+    viewport.scrollTop = (first * height) / ratio();
+    return true;
+  };
+  const toggle = (row: number) => {
+    owner.toggle(row);
+    // The rows in view have left with their group: the head stays where the user has pressed it. The library draws it now.
+    if (uncover(row)) viewport.dispatchEvent(new Event('scroll'));
+    api.setFocusedCell(row, GUTTER);
+  };
+  const focus = followFocus(host, focusedAt, owner);
   const stopping = [
     focus.stop,
     keepWheelExact(viewport, ratio),
     keepTogether(bar, viewport),
+    // Before the library changes the document, so that the positions are known without another layout.
+    listen(viewport, 'scroll', sticky.follow, { capture: true }),
+    // The library has moved the focus by then.
+    listen(host, 'keydown', () => {
+      const cell = document.activeElement && host.contains(document.activeElement) ? focusedAt(document.activeElement) : null;
+      if (cell) uncover(cell.row);
+    }),
     followContext({
       host,
       owner,
@@ -190,15 +225,24 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
         api.setFocusedCell(context.cell.row, fieldAt(context.cell.column));
       },
     }),
-    followGutter(host, owner),
+    followGutter(host, owner, toggle),
+    followTruncated(host),
     fitByDoubleClick(host, owner),
     followPointer({
       viewport,
       owner,
       footer: () => height,
       cellOf,
-      pressed: focus.report,
+      pressed: (cell) => {
+        owner.pressed();
+        focus.report(cell);
+      },
+      added: (cell) => {
+        focus.know(cell);
+        owner.added(cell);
+      },
       tapped: (cell) => {
+        owner.pressed();
         focus.report(cell);
         api.setFocusedCell(cell.row, fieldAt(cell.column));
       },
@@ -214,22 +258,29 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     setColumns: (next) => {
       columns = next;
       api.setGridOption('columnDefs', definitions());
+      // The figures of groups may have other places now.
+      api.refreshCells({ rowNodes: api.getRenderedNodes().filter(({ rowIndex }) => isGroup(rowIndex ?? -1)), force: true });
       paint(host, owner);
+      sticky.redraw();
     },
     setHeight: (next) => {
       if (next === height) return;
       height = next;
+      host.classList.toggle('is-tall', height === TALL);
       api.setGridOption('rowHeight', next);
+      // Their cells have more lines or fewer.
+      api.refreshCells({ force: true });
+      sticky.redraw();
     },
     setLength: (next) => {
       length = next;
       api.setRowCount(next, true);
       api.refreshInfiniteCache();
     },
-    refresh: ({ whole } = { whole: false }) => {
-      if (whole) api.redrawRows();
-      else api.refreshCells();
+    refresh: () => {
+      api.refreshCells();
       paint(host, owner);
+      sticky.follow();
     },
     refreshFooter: () => {
       api.forEachPinnedRow('bottom', (footer: IRowNode<Placeholder>) => api.refreshCells({ rowNodes: [footer], force: true }));
@@ -254,6 +305,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     reveal: ({ row, column }) => {
       api.ensureIndexVisible(row);
+      uncover(row);
       api.ensureColumnVisible(fieldAt(column));
     },
     focus: (cell) => {
@@ -261,11 +313,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       focus.report(cell);
       api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
-    edit: (cell) => {
-      grid.reveal(cell);
-      focus.report(cell);
+    edit: (place) => {
+      const first = place();
+      grid.reveal(first);
+      focus.report(first);
       // The library creates the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
+        const cell = place();
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
           // Tab and Enter go on from here.
           api.setFocusedCell(cell.row, fieldAt(cell.column));
@@ -312,15 +366,33 @@ function asksForMenu({ key, shiftKey, altKey }: KeyboardEvent): boolean {
  * Handle a key at the head of a column: Enter or Space selects it, and keys of cells are for the selected columns.
  * Returns whether the key was taken.
  */
-function headKey(event: KeyboardEvent, field: string, owner: GridOwner, select: (field: string, extend: boolean) => void): boolean {
+function headKey(event: KeyboardEvent, field: string, owner: GridOwner, select: (field: string, how: Choosing) => void): boolean {
   const { target, key } = event;
   const head = target instanceof Element ? target.closest<HTMLElement>('.ag-header-cell') : null;
   // The head's own buttons take their keys.
   if (target instanceof HTMLButtonElement && (key === 'Enter' || key === ' ')) return true;
-  if (key === 'Enter' || key === ' ') select(field, event.shiftKey);
+  if (key === 'Enter' || key === ' ') select(field, choosingBy(event));
   else if (asksForMenu(event) && head) owner.openContext({ kind: 'head', field }, head, null);
   else if (event.ctrlKey || event.metaKey || key === 'Delete' || key === 'Backspace') return owner.isChosen(field) && owner.key(event);
   else return false;
+  event.preventDefault();
+  return true;
+}
+
+/**
+ * Handle a key at the head of a group: Enter and Space open or close the group, → opens and ← closes it. If it is so
+ * already, an arrow goes to the next cell, as in other rows. Returns whether the key was taken.
+ */
+function groupKey(event: KeyboardEvent, index: number, column: string, owner: GridOwner): boolean {
+  const { target, key } = event;
+  const cell = target instanceof Element ? target.closest<HTMLElement>('.ag-cell') : null;
+  const slot = owner.at(index);
+  const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (target !== cell && (key === 'Enter' || key === ' ')) return true;
+  const isOpen = slot.kind === 'group' && slot.group.open;
+  if (isPlain && (key === 'Enter' || key === ' ' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight'))) owner.toggle(index);
+  else if (asksForMenu(event) && cell && column === GUTTER) owner.openContext({ kind: 'group', row: index }, cell, null);
+  else return owner.key(event);
   event.preventDefault();
   return true;
 }
@@ -339,12 +411,25 @@ function gutterKey(event: KeyboardEvent, index: number, owner: GridOwner): boole
   return true;
 }
 
+/** The row of the screen of an element: of the library, or of a head that stays at the top. */
+function rowOf(element: Element): number {
+  const line = element.closest('.ag-row, .sticky-head');
+  return Number(line?.getAttribute('row-index') ?? line?.getAttribute('data-row') ?? NaN);
+}
+
+function listen(target: HTMLElement, type: string, act: () => void, options: AddEventListenerOptions = {}): () => void {
+  target.addEventListener(type, act, options);
+  return () => target.removeEventListener(type, act, options);
+}
+
 /** Listen to the boxes and buttons of the gutter. Returns how to stop. */
-function followGutter(host: HTMLElement, owner: GridOwner): () => void {
+function followGutter(host: HTMLElement, owner: GridOwner, toggle: (row: number) => void): () => void {
   const clicked = ({ target, shiftKey }: MouseEvent) => {
     if (!(target instanceof Element)) return;
-    const index = Number(target.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
-    if (target.closest('.gutter-all')) owner.checkAll();
+    const index = rowOf(target);
+    if (target.closest('.group-toggle')) toggle(index);
+    else if (target.closest('.group-add')) owner.addIn(index);
+    else if (target.closest('.gutter-all')) owner.checkAll();
     else if (target.closest('.gutter-box')) owner.check(index, shiftKey);
     else if (target.closest('.gutter-open')) owner.expand(index);
     else return;
@@ -412,7 +497,7 @@ function gutterOf(owner: GridOwner): ColDef<Placeholder> {
     valueGetter: ({ node }) => {
       if (node?.rowPinned) return null;
       const slot = owner.at(node?.rowIndex ?? -1);
-      return slot.kind === 'issue' ? slot.row.num : slot.kind;
+      return slot.kind === 'issue' ? slot.row.num : slot.kind === 'group' ? slot.group : slot.kind;
     },
   };
 }
@@ -437,7 +522,7 @@ function addOf(owner: GridOwner): ColDef<Placeholder> {
   };
 }
 
-function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, extend: boolean) => void): ColDef<Placeholder> {
+function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, how: Choosing) => void): ColDef<Placeholder> {
   return {
     colId: column.field.id,
     headerName: column.field.name,
@@ -448,10 +533,11 @@ function definitionOf(column: GridColumn, owner: GridOwner, select: (field: stri
     headerComponent: ColumnHeader,
     headerComponentParams: { own: { column, owner, onSelect: select } satisfies HeaderParams },
     cellRendererSelector: ({ node }) => ({ component: node.rowPinned ? FooterCell : IssueCell }),
-    cellRendererParams: { field: column.field, owner } satisfies CellParams,
+    // The library would copy an object, and with it the field, which would then miss new options.
+    cellRendererParams: (): CellParams => ({ field: column.field, owner }),
     editable: ({ node }) => !node.rowPinned && owner.mayEdit(node.rowIndex ?? -1, column.field.id),
     cellEditor: CellEditing,
-    cellEditorParams: { field: column.field, owner } satisfies CellParams,
+    cellEditorParams: (): CellParams => ({ field: column.field, owner }),
     // The owner shows the value and writes it; the library keeps none.
     valueSetter: ({ node, newValue }) => {
       owner.commit(node?.rowIndex ?? -1, column.field.id, (newValue as Edited).typed);
@@ -461,7 +547,7 @@ function definitionOf(column: GridColumn, owner: GridOwner, select: (field: stri
     valueGetter: ({ node }) => {
       if (node?.rowPinned) return null;
       const slot = owner.at(node?.rowIndex ?? -1);
-      return slot.kind === 'issue' ? valueOf(slot.row, column.field.id) : slot.kind;
+      return slot.kind === 'issue' ? valueOf(slot.row, column.field.id) : slot.kind === 'group' ? slot.group : slot.kind;
     },
     cellClass: column.field.type === 'number' ? 'numeric' : '',
   };

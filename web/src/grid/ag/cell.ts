@@ -1,4 +1,4 @@
-/** A cell of an issue, drawn by its field's type. */
+/** A cell of an issue, drawn by its field's type, or of the head of a group, with the figures of the group. */
 import type { ICellRendererComp, ICellRendererParams } from 'ag-grid-community';
 import { showValue } from '../../cells/show';
 import type { Field } from '../../fields/fields';
@@ -6,6 +6,8 @@ import { valueOf } from '../../fields/values';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
 import { paintCell } from './classes';
+import { fitLater, forget } from './clipped';
+import { GUTTER_WIDTH } from './special';
 
 export interface CellParams {
   readonly field: Field;
@@ -30,12 +32,20 @@ export class IssueCell implements ICellRendererComp {
     return true;
   }
 
-  private draw({ node, field, owner, eGridCell }: Params): void {
+  private draw({ node, field, owner, eGridCell, column }: Params): void {
     const index = node.rowIndex ?? -1;
     const slot = owner.at(index);
     paintCell(eGridCell, owner, index, field.id);
+    forget(this.element);
+    if (slot.kind === 'group') {
+      owner.drawFigures(index, field.id, this.element, GUTTER_WIDTH);
+      return;
+    }
+    if (this.element.title) this.element.title = '';
     this.element.className = `cell cell-${field.type}${slot.kind === 'loading' ? ' cell-loading' : ''}`;
-    if (slot.kind === 'issue') showValue(this.element, field, valueOf(slot.row, field.id));
-    else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
+    if (slot.kind === 'issue') {
+      showValue(this.element, field, valueOf(slot.row, field.id));
+      if (field.type === 'number' || field.type === 'multi_enum') fitLater(this.element, column?.getActualWidth());
+    } else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
   }
 }

@@ -28,6 +28,7 @@ export class CellEditing implements ICellEditorComp {
             ? { text: refused, isTyped: false }
             : null,
       suggestUsers: (prefix) => owner.suggestUsers(prefix),
+      mayCreate: owner.mayCreateOptions,
       done: () => stopEditing(),
     });
   }

@@ -1,12 +1,14 @@
 /**
- * The gutter: the number of each row of the screen, and for an issue a check box and a button that opens its panel. The
- * adapter hears the clicks of all of them.
+ * The gutter: the number of each row of the screen, and for an issue a check box and a button that opens its panel. In the
+ * head of a group it has the label of the group, which extends over the columns beside it. The adapter hears the clicks
+ * of all of them.
  */
 import type { ICellRendererComp, ICellRendererParams, IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { icon } from '../../ui/icons';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
 import { buttonOf } from './button';
+import { GUTTER_WIDTH } from './special';
 
 /** Rows that scroll into view copy it: that costs less than to build it. */
 const TEMPLATE = templateOf();
@@ -15,6 +17,8 @@ type Params = ICellRendererParams & { readonly owner: GridOwner };
 
 export class GutterCell implements ICellRendererComp {
   private readonly element = TEMPLATE.cloneNode(true) as HTMLElement;
+  /** In heads of groups. */
+  private label: HTMLElement | null = null;
 
   init(params: Params): void {
     this.refresh(params);
@@ -29,6 +33,7 @@ export class GutterCell implements ICellRendererComp {
     const [number, box, open] = this.element.children as unknown as readonly [HTMLElement, HTMLInputElement, HTMLElement];
     number.textContent = node.rowPinned ? '' : String(index + 1);
     const slot = node.rowPinned ? null : owner.at(index);
+    this.showLabel(slot?.kind === 'group', owner, index);
     const num = slot?.kind === 'issue' ? slot.row.num : null;
     this.element.classList.toggle('is-empty', num === null);
     box.hidden = open.hidden = num === null;
@@ -38,6 +43,18 @@ export class GutterCell implements ICellRendererComp {
     open.setAttribute('aria-label', words.gutter.open(num));
     open.title = words.toolbar.openIssue;
     return true;
+  }
+
+  private showLabel(isHead: boolean, owner: GridOwner, index: number): void {
+    if (!isHead && !this.label) return;
+    this.element.classList.toggle('is-head', isHead);
+    if (!isHead) {
+      this.label?.remove();
+      this.label = null;
+      return;
+    }
+    if (!this.label) this.element.append((this.label = document.createElement('div')));
+    owner.drawHead(index, this.label, GUTTER_WIDTH);
   }
 }
 

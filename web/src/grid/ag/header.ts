@@ -4,15 +4,17 @@
  */
 import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { words } from '../../words';
+import type { Choosing } from '../../selection/range';
 import type { GridColumn, GridOwner } from '../grid';
 import { icon } from '../../ui/icons';
 import { buttonOf } from './button';
+import { choosingBy } from './choosing';
 
 export interface HeaderParams {
   readonly column: GridColumn;
   readonly owner: GridOwner;
-  /** The head was clicked; with Shift, `extend` is set. */
-  readonly onSelect: (field: string, extend: boolean) => void;
+  /** The head was clicked. */
+  readonly onSelect: (field: string, how: Choosing) => void;
 }
 
 export class ColumnHeader implements IHeaderComp {
@@ -25,10 +27,11 @@ export class ColumnHeader implements IHeaderComp {
 
   init(params: IHeaderParams & { readonly own: HeaderParams }): void {
     this.element.className = 'head';
-    this.element.addEventListener('click', ({ target, shiftKey }) => {
+    this.element.addEventListener('click', (event) => {
+      const { target } = event;
       if (target instanceof Element && target.closest('button')) return;
       this.head.focus({ preventScroll: true });
-      this.own.onSelect(this.own.column.field.id, shiftKey);
+      this.own.onSelect(this.own.column.field.id, choosingBy(event));
     });
     this.menu.append(icon('menu'));
     this.menu.addEventListener('click', () => this.own.owner.openContext({ kind: 'head', field: this.own.column.field.id }, this.menu, null));

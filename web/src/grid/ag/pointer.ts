@@ -1,11 +1,12 @@
 /**
- * The mouse, a pen and fingers on cells: ranges by dragging and by Shift, and the fill handle at the corner of a range.
+ * The mouse, a pen and fingers on cells: they select ranges, and drag the fill handle at the corner of a range.
  *
  * The library focuses a cell on `pointerdown`, and the browser on the `mousedown` that follows: both would move the
  * anchor of the range.
  */
 import type { GridOwner } from '../grid';
 import type { Cell } from '../../selection/range';
+import { isAdding } from './choosing';
 
 /** Pixels of the corner of a range that are its handle. A finger covers more of them. */
 const HANDLE = 9;
@@ -25,6 +26,8 @@ export interface PointerOptions {
   readonly cellOf: (element: HTMLElement) => Cell | null;
   /** A cell was pressed, which may have the focus already; the library focuses it. */
   readonly pressed: (cell: Cell) => void;
+  /** A cell was pressed with Ctrl, and begins one more range; the library focuses it. */
+  readonly added: (cell: Cell) => void;
   /** A finger tapped a cell: it gets the focus. */
   readonly tapped: (cell: Cell) => void;
   /** Keep the focus at the anchor of the range, or return it there, also from an editor. Nothing scrolls. */
@@ -32,7 +35,7 @@ export interface PointerOptions {
 }
 
 /** Listen to pointers. Returns how to stop. */
-export function followPointer({ viewport, owner, footer, cellOf, pressed, tapped, hold }: PointerOptions): () => void {
+export function followPointer({ viewport, owner, footer, cellOf, pressed, added, tapped, hold }: PointerOptions): () => void {
   const stop = new AbortController();
   let drag: AbortController | null = null;
   /** The meaning of the last press: `taken` from library and browser, a `tap` unless the finger scrolls, or none. */
@@ -41,8 +44,10 @@ export function followPointer({ viewport, owner, footer, cellOf, pressed, tapped
   const elementAt = (target: EventTarget | null): HTMLElement | null =>
     target instanceof Element ? target.closest<HTMLElement>('.ag-cell:not(.ag-cell-inline-editing)') : null;
   const cellAt = (x: number, y: number): Cell | null => {
-    const element = document.elementFromPoint(x, y)?.closest<HTMLElement>('.ag-cell');
-    return element && viewport.contains(element) ? cellOf(element) : null;
+    // Heads of groups that stay at the top cover some.
+    const element = document.elementsFromPoint(x, y).find((one) => viewport.contains(one) && one.closest('.ag-cell'));
+    const cell = element?.closest<HTMLElement>('.ag-cell');
+    return cell ? cellOf(cell) : null;
   };
 
   const begin = (pointerId: number, reached: (cell: Cell) => void, ended: (gesture: 'done' | 'cancelled') => void) => {
@@ -110,13 +115,14 @@ export function followPointer({ viewport, owner, footer, cellOf, pressed, tapped
         begin(event.pointerId, (to) => owner.filling(to), (gesture) => owner.filled(gesture === 'done'));
         return;
       }
-      owner.reached(cell);
+      owner.reached(cell, !isAdding(event));
     } else if (isFinger) {
       // It may be going to scroll: only a tap, which ends in a click, selects.
       press = 'tap';
       event.stopPropagation();
       return;
-    } else pressed(cell);
+    } else if (anchor && isAdding(event)) added(cell);
+    else pressed(cell);
     begin(event.pointerId, (to) => owner.reached(to), () => undefined);
   };
 

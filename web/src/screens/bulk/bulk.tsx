@@ -6,7 +6,8 @@ import { useState } from 'preact/hooks';
 import type { BulkEdit } from '../../project/jobs';
 import type { ProjectModel } from '../../project/model';
 import type { BulkKind, Scope } from '../../project/panels';
-import { countOf, type Target } from '../../rows/targets';
+import { countOf, MAX_TARGETS, type Target } from '../../rows/targets';
+import { rowsOf } from '../../selection/range';
 import { Drawer } from '../../ui/drawer';
 import { words } from '../../words';
 import { FilterWords } from '../filter-words';
@@ -27,23 +28,30 @@ interface BulkDrawerProps {
 
 export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerProps) {
   const [kind, setKind] = useState(edit);
-  const range = model.range;
+  const rows = rowsOf(model.ranges);
   const targets = targetsOf(model, scope);
   const counts = model.counting.counts.value;
   const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
   const isWhole = scope === 'all' && model.filter === null;
   const close = () => (model.panels.drawer.value = null);
   const begin = async (change: BulkEdit) => {
-    if (await model.changeMany({ targets, ...change })) close();
+    if (await model.changes.begin({ targets, ...change })) close();
   };
-  const shared = { model, targets, onTake: (change: BulkEdit) => void begin(change) };
+  const isTooMany = targets.length > MAX_TARGETS;
+  // Without targets, the forms begin no job.
+  const shared = { model, targets: isTooMany ? [] : targets, onTake: (change: BulkEdit) => void begin(change) };
   return (
     <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
       <p>
         {scope === 'all' && (isWhole ? words.jobs.ofAll : words.jobs.ofFilter)}
         {scope === 'checked' && words.jobs.ofChecked}
-        {scope === 'rows' && words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}
+        {scope === 'rows' && words.jobs.ofRows(rows.map(({ first, last }) => [first + 1, last + 1]))}
       </p>
+      {isTooMany && (
+        <p class="bad" role="alert">
+          {words.jobs.tooManyRuns(MAX_TARGETS)}
+        </p>
+      )}
       {scope === 'all' && <FilterWords model={model} frozen />}
       <div class="form">
         <fieldset class="radios bulk-kinds">
@@ -65,8 +73,7 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
 }
 
 function targetsOf(model: ProjectModel, scope: Scope): readonly Target[] {
-  const { range } = model;
   if (scope === 'all') return model.targets(null);
   if (scope === 'checked') return model.targetsOf(model.checkedNums);
-  return range ? model.targets({ first: range.top, last: range.bottom }) : [];
+  return model.selectedTargets();
 }

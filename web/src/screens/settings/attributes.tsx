@@ -7,6 +7,7 @@ import type { Deleted } from '../../project/deleted';
 import type { Beside, SettingsPlace } from '../../project/panels';
 import type { People } from '../../project/people';
 import { Icon } from '../../ui/icon';
+import { neighbour, useSorting } from '../../ui/sorting';
 import { unsaved } from '../../ui/unsaved';
 import { words } from '../../words';
 import { DeletedSection } from '../deleted-section';
@@ -30,21 +31,35 @@ interface AttributesProps {
 
 export function Attributes({ definitions, deleted, people, place, onCreated }: AttributesProps) {
   const attributes = definitions.project.value.attributes ?? [];
+  const keys = attributes.map(({ id }) => id);
+  const [outcome, setOutcome] = useState('');
+  const move = (key: string, before: string | null) => {
+    void definitions.move(key, before);
+    const moved = definitions.project.peek().attributes ?? [];
+    const at = moved.findIndex(({ id }) => id === key);
+    setOutcome(words.sorting.moved(moved[at]?.name ?? key, at + 1, moved.length));
+  };
+  const sorted = useSorting<HTMLUListElement>(move);
   return (
     <section class="section">
       <h3>{words.settings.fields}</h3>
-      <ul class="attributes">
-        {attributes.map((attribute, at) => (
+      {attributes.length === 0 && <p class="soft">{words.settings.noFields}</p>}
+      <ul class="attributes" ref={sorted}>
+        {attributes.map((attribute) => (
           <AttributeRow
             key={attribute.id}
             attribute={attribute}
-            before={attributes[at - 1]}
+            neighbours={{ up: neighbour(keys, attribute.id, -1), down: neighbour(keys, attribute.id, 1) }}
+            onMove={(before) => move(attribute.id, before)}
             act={place?.kind === 'field' && place.field === attribute.id ? place.act : null}
             definitions={definitions}
             deleted={deleted}
           />
         ))}
       </ul>
+      <p class="visually-hidden" role="status">
+        {outcome}
+      </p>
       <NewAttribute definitions={definitions} place={place?.kind === 'new' ? place : null} onCreated={onCreated} />
       <DeletedSection deleted={deleted} people={people} texts={words.deletedFields} />
     </section>
@@ -80,14 +95,16 @@ function definedBy({ name, type, required, indexed, search, options, description
 
 interface RowProps {
   readonly attribute: Attribute;
-  readonly before: Attribute | undefined;
+  /** The fields before which it comes one place up or down; null for the end, undefined if there is no such place. */
+  readonly neighbours: Readonly<Record<'up' | 'down', string | null | undefined>>;
+  readonly onMove: (before: string | null) => void;
   /** What the settings are opened for, if that is this field. */
   readonly act: 'edit' | 'delete' | null;
   readonly definitions: Definitions;
   readonly deleted: Deleted<DeletedAttribute>;
 }
 
-function AttributeRow({ attribute, before, act, definitions, deleted }: RowProps) {
+function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted }: RowProps) {
   const { id, type, build } = attribute;
   const draft = useDraft(attribute.version, definedBy(attribute));
   const { name, required, indexed, search, options, description, format } = draft.value;
@@ -113,12 +130,11 @@ function AttributeRow({ attribute, before, act, definitions, deleted }: RowProps
     );
     if (taken) await deleted.expect((one) => one.id === id);
   };
-  const moveTo = (position: number) =>
-    definitions.change((api, project) =>
-      api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body: { position }, headers: seen(attribute) }),
-    );
   return (
-    <li>
+    <li data-item={id} data-kind="field">
+      <span class="grip" aria-hidden="true">
+        <Icon name="grip" />
+      </span>
       <details open={act !== null}>
         <summary>
           <Icon name={type} />
@@ -128,6 +144,7 @@ function AttributeRow({ attribute, before, act, definitions, deleted }: RowProps
         </summary>
         <form
           class="form"
+          data-still
           {...unsaved(draft.isChanged)}
           onSubmit={(event) => {
             event.preventDefault();
@@ -167,21 +184,24 @@ function AttributeRow({ attribute, before, act, definitions, deleted }: RowProps
           </div>
         </form>
       </details>
-      <button
-        class="icon-button"
-        type="button"
-        disabled={!before || definitions.busy.value}
-        aria-label={words.settings.earlier(attribute.name)}
-        title={words.settings.earlier(attribute.name)}
-        onClick={() => {
-          if (before?.position !== null && before?.position !== undefined) void moveTo(before.position);
-        }}
-      >
-        <Icon name="up" />
-      </button>
+      {(['up', 'down'] as const).map((way) => (
+        <button
+          key={way}
+          class="icon-button"
+          type="button"
+          disabled={neighbours[way] === undefined}
+          aria-label={MOVES[way](attribute.name)}
+          title={MOVES[way](attribute.name)}
+          onClick={() => onMove(neighbours[way] ?? null)}
+        >
+          <Icon name={way} />
+        </button>
+      ))}
     </li>
   );
 }
+
+const MOVES = { up: words.settings.earlier, down: words.settings.later } as const;
 
 function Check({ label, checked, onChange }: { readonly label: string; readonly checked: boolean; readonly onChange: (on: boolean) => void }) {
   return (

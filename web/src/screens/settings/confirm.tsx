@@ -23,7 +23,7 @@ export function Confirm({ label, called = label, question, isAsked = false, onCo
   }, [asked]);
   if (!asked) {
     return (
-      <button class="button danger" type="button" aria-label={called} ref={first} onClick={() => setAsked(true)}>
+      <button class="button" type="button" aria-label={called} ref={first} onClick={() => setAsked(true)}>
         {label}
       </button>
     );

@@ -5,6 +5,7 @@ import type { Option } from '../../fields/fields';
 import { COLORS } from '../../fields/palette';
 import { Icon } from '../../ui/icon';
 import { neighbour, useSorting } from '../../ui/sorting';
+import { movedBefore } from '../../view/moved';
 import { words } from '../../words';
 
 export interface OptionInput {
@@ -41,11 +42,9 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
   const move = (key: string, before: string | null) => {
     const item = items.find((one) => one.key === key);
     if (!item) return;
-    const others = items.filter((one) => one !== item);
-    const found = others.findIndex((one) => one.key === before);
-    const at = found < 0 ? others.length : found;
-    set([...others.slice(0, at), item, ...others.slice(at)]);
-    setOutcome(words.sorting.moved(item.option.value, at + 1, items.length));
+    const next = movedBefore(items, item, (one) => one.key === before);
+    set(next);
+    setOutcome(words.sorting.moved(item.option.value, next.indexOf(item) + 1, next.length));
   };
   const sorted = useSorting<HTMLOListElement>(move);
   const step = (key: string, by: -1 | 1) => {

@@ -9,6 +9,7 @@ import { COLORS } from '../../fields/palette';
 import type { ProjectModel } from '../../project/model';
 import { route } from '../../router';
 import { Icon } from '../../ui/icon';
+import { useSorting } from '../../ui/sorting';
 import { MAX_CONDITIONS, MAX_DEPTH } from '../../view/filters';
 import { conditionsOf, draftsOf, filterOf, MAX_RULES, movedTo, newDraft, rulesOf, type RuleDraft } from '../../view/rules';
 import { words } from '../../words';
@@ -26,8 +27,6 @@ interface Focus {
 export function ColorRules({ model }: { readonly model: ProjectModel }) {
   const [drafts, put] = useDrafts(model);
   const [opened, setOpened] = useState<number | null>(null);
-  const [dragged, setDragged] = useState<number | null>(null);
-  const [over, setOver] = useState<number | null>(null);
   const [outcome, setOutcome] = useState('');
   const list = useRef<HTMLElement>(null);
   const focus = useFocus(list);
@@ -37,6 +36,11 @@ export function ColorRules({ model }: { readonly model: ProjectModel }) {
     put(movedTo(drafts, from, to));
     setOutcome(words.rules.moved(to + 1, drafts.length));
   };
+  const sorted = useSorting<HTMLOListElement>((key, before) => {
+    const keys = drafts.map(({ id }) => String(id));
+    const [from, next] = [keys.indexOf(key), before === null ? keys.length : keys.indexOf(before)];
+    move(from, next > from ? next - 1 : next);
+  });
   const moveByButton = (from: number, button: 'up' | 'down') => {
     focus({ id: drafts[from]?.id ?? null, button });
     move(from, button === 'up' ? from - 1 : from + 1);
@@ -59,40 +63,11 @@ export function ColorRules({ model }: { readonly model: ProjectModel }) {
         {outcome}
       </p>
       <p class="soft">{drafts.length ? words.rules.why : words.rules.none}</p>
-      <ol>
+      <ol ref={sorted}>
         {drafts.map((draft, at) => (
-          <li
-            key={draft.id}
-            data-rule={draft.id}
-            class={dropClass(dragged, over, at)}
-            onDragOver={(event) => {
-              if (dragged === null) return;
-              event.preventDefault();
-              setOver(at);
-            }}
-            onDrop={(event) => {
-              if (dragged === null) return;
-              event.preventDefault();
-              if (dragged !== at) move(dragged, at);
-            }}
-          >
+          <li key={draft.id} data-rule={draft.id} data-item={draft.id} data-kind="rule">
             <div class="rule-head">
-              <span
-                class="grip"
-                draggable
-                title={words.rules.drag}
-                onDragStart={(event) => {
-                  // Firefox drags nothing without data.
-                  event.dataTransfer?.setData('application/x-gridview-rule', String(at));
-                  const item = event.currentTarget.closest('li');
-                  if (item) event.dataTransfer?.setDragImage(item, 8, 8);
-                  setDragged(at);
-                }}
-                onDragEnd={() => {
-                  setDragged(null);
-                  setOver(null);
-                }}
-              >
+              <span class="grip" title={words.rules.drag}>
                 <Icon name="grip" />
               </span>
               <span class={`swatch pill-${draft.color}`} aria-hidden="true" />
@@ -252,12 +227,6 @@ function useFocus(list: RefObject<HTMLElement | null>): (next: Focus) => void {
     setWanted(null);
   }, [wanted]);
   return setWanted;
-}
-
-/** Where a rule that is dragged would be dropped. */
-function dropClass(dragged: number | null, over: number | null, at: number): string {
-  if (dragged === null || over !== at || dragged === at) return '';
-  return dragged < at ? 'drops-after' : 'drops-before';
 }
 
 function textOf(draft: RuleDraft, fields: readonly Field[]): string {

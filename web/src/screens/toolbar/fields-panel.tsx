@@ -4,6 +4,7 @@ import type { ProjectModel } from '../../project/model';
 import { frozen, hidden, moved, shown } from '../../view/columns';
 import type { Column } from '../../view/view';
 import { Icon } from '../../ui/icon';
+import { Moves, SIDEWAYS } from '../../ui/moves';
 import { useSorting } from '../../ui/sorting';
 import { words } from '../../words';
 
@@ -68,26 +69,7 @@ export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
                   >
                     <Icon name="pin" />
                   </button>
-                  <button
-                    class="icon-button"
-                    type="button"
-                    disabled={at === 0}
-                    aria-label={words.toolbar.moveUp(name)}
-                    title={words.toolbar.moveUp(name)}
-                    onClick={() => move(id, columns[at - 1]?.field ?? null)}
-                  >
-                    <Icon name="up" />
-                  </button>
-                  <button
-                    class="icon-button"
-                    type="button"
-                    disabled={at === columns.length - 1}
-                    aria-label={words.toolbar.moveDown(name)}
-                    title={words.toolbar.moveDown(name)}
-                    onClick={() => move(id, columns[at + 2]?.field ?? null)}
-                  >
-                    <Icon name="down" />
-                  </button>
+                  <Moves labels={SIDEWAYS} name={name} keys={columns.map(({ field }) => field)} item={id} onMove={move} />
                 </>
               )}
             </li>

@@ -6,7 +6,7 @@ import type { ProjectModel } from '../../project/model';
 import { allClosed } from '../../rows/groups';
 import { groupOrder, orderText } from '../../view/address';
 import { canOrder, summaryFunction } from '../../view/footers';
-import { groupProposed, isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, type GroupKey, type GroupOrder } from '../../view/view';
+import { groupKeyOf, groupProposed, isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, type GroupKey, type GroupOrder } from '../../view/view';
 import type { SortKey } from '../../api/types';
 import { formatNumber } from '../../cells/format';
 import { parseNumber } from '../../cells/parse';
@@ -79,7 +79,7 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
         none={words.toolbar.noGroups}
         onChange={set}
         propose={groupProposed}
-        make={(field): GroupKey => ({ field: field.id, unit: isTime(field.id) ? 'month' : null })}
+        make={groupKeyOf}
         inputs={(key, change) =>
           model.field(key.field)?.type === 'number' ? (
             <Width of={key} onChange={change} />

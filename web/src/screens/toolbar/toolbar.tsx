@@ -4,15 +4,17 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { filterText } from '../../cells/filter-text';
 import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
-import { permits } from '../../auth/session';
-import type { BulkKind, Scope } from '../../project/panels';
-import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
+import { proposedBoard } from '../../view/board';
 import { fromFilter, shownIn } from '../../view/filters';
-import { CollapseContext, Collapsing } from '../../ui/collapse';
+import type { View } from '../../view/view';
+import { CollapseContext, Collapsing, useCollapsed } from '../../ui/collapse';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
+import { keysAsLabeled } from '../../shortcuts';
 import { words } from '../../words';
+import { BoardPanelPlace } from '../board-place';
+import { projectActions } from '../project-actions';
 import { FieldsPanel } from './fields-panel';
 import { FilterPanel } from './filter-panel';
 import { ColorPanel, HeightPanel } from './look-panels';
@@ -40,15 +42,26 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
     return () => resizing.disconnect();
   }, [collapsing]);
   const view = model.view.value;
+  const isGrid = view.kind === 'grid';
   const hidden = model.fields.length - model.columns.value.length;
   const filters = shownIn(fromFilter(view.filter, model.fields));
   const colors = (view.color === null ? 0 : 1) + view.rules.length;
   return (
     <CollapseContext.Provider value={collapsing}>
       <div ref={bar} class={`toolbar${collapsing.on.value ? ' is-narrow' : ''}`} role="toolbar" aria-label={words.toolbar.label}>
-        <Popover label={words.toolbar.fields} icon="fields" count={hidden}>
-          {() => <FieldsPanel model={model} />}
-        </Popover>
+        <div class="kinds" role="group" aria-label={words.toolbar.kind}>
+          <Kind model={model} kind="grid" icon="fields" />
+          <Kind model={model} kind="board" icon="board" />
+        </div>
+        {isGrid ? (
+          <Popover key="fields" label={words.toolbar.fields} icon="fields" count={hidden}>
+            {() => <FieldsPanel model={model} />}
+          </Popover>
+        ) : (
+          <Popover key="board" label={words.toolbar.board} icon="settings">
+            {() => <BoardPanelPlace model={model} actions={actions} />}
+          </Popover>
+        )}
         <Popover
           label={words.toolbar.filter}
           icon="filter"
@@ -59,25 +72,50 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
         >
           {(close) => <FilterPanel model={model} close={close} />}
         </Popover>
-        <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
-          {() => <GroupPanel model={model} />}
-        </Popover>
+        {isGrid && (
+          <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
+            {() => <GroupPanel model={model} />}
+          </Popover>
+        )}
         <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
           {() => <SortPanel model={model} />}
         </Popover>
         <Popover label={words.toolbar.color} icon="color" count={colors}>
           {() => <ColorPanel model={model} />}
         </Popover>
-        <Popover label={words.toolbar.height} icon="height">
-          {() => <HeightPanel model={model} />}
-        </Popover>
+        {isGrid && (
+          <Popover label={words.toolbar.height} icon="height">
+            {() => <HeightPanel model={model} />}
+          </Popover>
+        )}
         <Search model={model} />
-        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + view.groups.length + view.sort.length + colors : 0} isMenu>
+        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + (isGrid ? view.groups.length : 0) + view.sort.length + colors : 0} isMenu>
           {(close) => <MorePanel model={model} actions={actions} collapsing={collapsing} close={close} />}
         </Popover>
         {children}
       </div>
     </CollapseContext.Provider>
+  );
+}
+
+interface KindProps {
+  readonly model: ProjectModel;
+  readonly kind: View['kind'];
+  readonly icon: IconName;
+}
+
+/** Shows the view as a grid or as a board. */
+function Kind({ model, kind, icon }: KindProps) {
+  const isShown = model.view.value.kind === kind;
+  const label = words.toolbar.showAs[kind];
+  const act = () => {
+    if (!isShown) model.change({ kind, board: model.view.peek().board ?? (kind === 'board' ? proposedBoard(model.fields) : null) });
+  };
+  const collapsed = useCollapsed({ label, icon, disabled: isShown, act });
+  return (
+    <button type="button" class="tool" hidden={collapsed !== null} aria-pressed={isShown} aria-label={label} title={label} onClick={act}>
+      <Icon name={icon} />
+    </button>
   );
 }
 
@@ -111,58 +149,22 @@ function Search({ model }: { readonly model: ProjectModel }) {
   );
 }
 
-const IS_MAC = navigator.userAgent.includes('Mac');
-
 interface MorePanelProps extends Omit<ToolbarProps, 'children'> {
   readonly collapsing: Collapsing;
   readonly close: () => void;
 }
 
 function MorePanel({ model, actions, collapsing, close }: MorePanelProps) {
-  const { panels } = model;
   return (
     <ul class="choices">
-      <Choice icon="search" label={words.palette.title} onChoose={() => (panels.asked.value = 'palette')} close={close} />
-      <Choice icon="search" label={words.find.open} keys={words.find.keys(IS_MAC)} onChoose={() => model.finding.open()} close={close} />
+      <Choice icon="search" label={words.palette.title} keys={words.keys.palette} onChoose={() => (model.panels.asked.value = 'palette')} close={close} />
       {collapsing.tools.map(({ label, icon, disabled, act }) => (
         <Choice key={label} icon={icon} label={label} disabled={disabled} onChoose={act} close={close} />
       ))}
-      {model.selection.value && (
-        <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
-      )}
-      <Choice icon="explain" label={words.explain.title} onChoose={() => (panels.drawer.value = { kind: 'explain' })} close={close} />
-      {permits(model.role, 'editor') && (
-        <Choice icon="upload" label={words.import.open} onChoose={() => (panels.window.value = 'import')} close={close} />
-      )}
-      <Choice icon="plus" label={words.views.saveAs} onChoose={() => (model.views.asked.value = { kind: 'save' })} close={close} />
-      <Choice icon="download" label={words.export.open} onChoose={() => (panels.window.value = 'export')} close={close} />
-      {model.canEdit && <BulkChoices model={model} actions={actions} close={close} />}
-      <Choice icon="jobs" label={words.jobs.title} onChoose={() => (panels.window.value = 'jobs')} close={close} />
-      <Choice icon="trash" label={words.trash.title} onChoose={() => (panels.window.value = 'trash')} close={close} />
-      {permits(model.role, 'admin') && (
-        <Choice icon="link" label={words.webhooks.title} onChoose={() => (panels.window.value = 'webhooks')} close={close} />
-      )}
-      {permits(model.role, 'admin') && (
-        <Choice icon="settings" label={words.settings.open} onChoose={() => (panels.window.value = 'settings')} close={close} />
-      )}
+      {projectActions(model, actions).map(({ text, icon, keys, act }) => (
+        <Choice key={text} icon={icon} label={text} keys={keys} onChoose={act} close={close} />
+      ))}
     </ul>
-  );
-}
-
-/** The actions on many issues at once. */
-function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
-  const { range, panels } = model;
-  const matched = model.counting.counts.value?.matched ?? null;
-  const filtered = model.filter !== null;
-  const change = (scope: Scope, edit: BulkKind = 'set') => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
-  const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
-  return (
-    <>
-      {selected > 0 && <Choice icon="pencil" label={words.jobs.changeSelected(selected)} onChoose={() => change('rows')} close={close} />}
-      <Choice icon="pencil" label={words.jobs.changeAll(matched, filtered)} onChoose={() => change('all')} close={close} />
-      <Choice icon="text" label={words.bulk.replaceIn} onChoose={() => change('all', 'replace')} close={close} />
-      <Choice icon="trash" label={words.jobs.deleteAll(matched, filtered)} onChoose={() => void actions.removeMany(model.targets(null))} close={close} />
-    </>
   );
 }
 
@@ -170,7 +172,7 @@ interface ChoiceProps {
   readonly icon: IconName;
   readonly label: string;
   /** The keys that do the same. */
-  readonly keys?: string;
+  readonly keys?: string | undefined;
   readonly disabled?: boolean | undefined;
   readonly onChoose: () => void;
   readonly close: () => void;
@@ -189,7 +191,7 @@ function Choice({ icon, label, keys, disabled = false, onChoose, close }: Choice
       >
         <Icon name={icon} />
         {label}
-        {keys !== undefined && <kbd class="choice-keys">{keys}</kbd>}
+        {keys !== undefined && <kbd class="choice-keys">{keysAsLabeled(keys)}</kbd>}
       </button>
     </li>
   );

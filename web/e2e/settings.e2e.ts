@@ -1,0 +1,44 @@
+import { expect } from 'vitest';
+import { findings } from './accessibility';
+import { drag } from './dragging';
+import { ProjectPage } from './project-page';
+import { makeProject, PARTS } from './projects';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+test('fields are sorted by dragging, by keys and by buttons', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Order', fields: PARTS });
+  const saved = async () => {
+    const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
+    return body.attributes?.map(({ name }) => name);
+  };
+  const project = await ProjectPage.open(await visit(ADMIN), id);
+  const { page } = project;
+  await project.more('Project settings');
+  const settings = page.getByRole('dialog');
+  const handle = (name: string) => settings.getByRole('listitem').filter({ hasText: name }).first().locator('.grip');
+
+  await drag(page, handle('Safe'), handle('Weight'), 'upper');
+  await settings.getByText('Moved Safe to place 1 of 5.').waitFor();
+  await expect.poll(saved).toEqual(['Safe', 'Weight', 'Due', 'Kind', 'Note']);
+  // The press opened no field and selected no text.
+  expect(await settings.locator('details[open]').count()).toBe(0);
+  expect(await page.evaluate(() => String(getSelection()))).toBe('');
+
+  // Two moves without a pause.
+  await settings.locator('summary').filter({ hasText: 'Note' }).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.keyboard.press('Alt+ArrowUp');
+  await settings.getByText('Moved Note to place 3 of 5.').waitFor();
+  await expect.poll(saved).toEqual(['Safe', 'Weight', 'Note', 'Due', 'Kind']);
+
+  await settings.getByRole('button', { name: 'Move Safe down' }).click();
+  await expect.poll(saved).toEqual(['Weight', 'Safe', 'Note', 'Due', 'Kind']);
+  expect(await findings(page)).toEqual([]);
+
+  // The columns of a view without an order of its own follow.
+  await page.keyboard.press('Escape');
+  await expect.poll(async () => (await project.head('Safe').getAttribute('aria-colindex')) !== null).toBe(true);
+  const place = async (name: string) => Number(await project.head(name).getAttribute('aria-colindex'));
+  await expect.poll(async () => (await place('Weight')) < (await place('Safe')) && (await place('Safe')) < (await place('Note'))).toBe(true);
+});

@@ -1,0 +1,412 @@
+/**
+ * The board of an open project: its columns with their cards, the card in focus, and the cards that are being moved.
+ *
+ * The rows are those of the model: a board is groups by one field, whose runs are the columns. A move is an edit of the
+ * field, so that conflicts, refusals, undo and live changes are the same as in the grid.
+ */
+import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { BATCH } from '../edits/writes';
+import { keyOf } from '../edits/marks';
+import type { Field } from '../fields/fields';
+import { DRAFT, valueOf, type Row } from '../fields/values';
+import { labelOf } from '../grid/group-label';
+import type { Actions } from '../project/actions';
+import { ADDED, type ProjectModel } from '../project/model';
+import type { Held, Slot, Window } from '../rows/store';
+import { boardOf, MAX_BOARD_COLUMNS, type Board as Settings, type BoardColumn } from '../view/board';
+import { Cards } from './arrange';
+import { columnsOf, movedColumn, runOf, withColumn, type Column } from './columns';
+import type { Lane } from './lane';
+import { carriedTo, stepped, type Extent } from './steps';
+import { boardWords as texts } from './words';
+
+/** Cards of a column that are requested before its height is known, and beyond the drawn ones. */
+const AHEAD = 20;
+
+/** A column that is shown, with its cards. */
+export interface ShownColumn extends Column {
+  readonly lane: Lane;
+}
+
+export interface Focus {
+  /** The key of the column. */
+  readonly column: string;
+  readonly num: number;
+}
+
+/** Cards that are being moved. */
+export interface Carried {
+  readonly nums: readonly number[];
+  /** The name of the first. */
+  readonly name: string;
+  /** The key of the column over which they are; null for none. */
+  readonly over: string | null;
+}
+
+/** What the element of a column does for the board. */
+export interface ColumnView {
+  /** Bring a card into view. */
+  reveal(place: number): void;
+  focus(): void;
+  extent(): { readonly top: number; readonly page: number };
+}
+
+export class Board {
+  /** The settings of the open board. */
+  readonly settings: ReadonlySignal<Settings | null>;
+  readonly all: ReadonlySignal<readonly Column[]>;
+  readonly shown: ReadonlySignal<readonly ShownColumn[]>;
+  readonly hidden: ReadonlySignal<readonly Column[]>;
+  readonly cards: ReadonlySignal<Cards>;
+  /** The fields that cards show below their names. */
+  readonly fields: ReadonlySignal<readonly Field[]>;
+  readonly focus = signal<Focus | null>(null);
+  readonly carried = signal<Carried | null>(null);
+  /** For screen readers. */
+  readonly announcement = signal('');
+  /** The most columns that are shown. */
+  readonly most = signal(MAX_BOARD_COLUMNS);
+  readonly views = new Map<string, ColumnView>();
+  /** Returns the rows that are held; another function after each change of them. */
+  private readonly held: Signal<() => Iterable<Held>>;
+  private readonly windows = new Map<string, Window>();
+  private isAsking = false;
+  /** A row of the screen that gets the focus when it is loaded. */
+  private awaited: number | null = null;
+  /** The place of the card in focus: the next card takes the focus if it goes. */
+  private place = 0;
+
+  constructor(
+    readonly model: ProjectModel,
+    readonly actions: Actions,
+  ) {
+    this.held = signal(() => model.rows.entries());
+    this.settings = computed(() => boardOf(model.view.value));
+    this.fields = computed(() => (this.settings.value?.card ?? []).flatMap((id) => (id === 'name' ? [] : (model.field(id) ?? []))));
+    this.cards = computed(() => {
+      const by = this.settings.value?.by ?? '';
+      return new Cards(this.held.value(), { by, sort: model.view.value.sort, fields: model.fields, added: ADDED });
+    });
+    this.all = computed(() => {
+      const settings = this.settings.value;
+      const field = this.field;
+      return settings && field ? columnsOf(settings, field, model.groups.levels.value[0] ?? [], this.cards.value.moved) : [];
+    });
+    this.hidden = computed(() => this.all.value.filter(({ hidden }) => hidden));
+    this.shown = computed(() =>
+      this.all.value
+        .filter(({ hidden }) => !hidden)
+        .slice(0, this.most.value)
+        .map((column) => ({ ...column, lane: this.cards.value.lane(column) })),
+    );
+  }
+
+  /** The field whose values are the columns. */
+  get field(): Field | undefined {
+    return this.model.field(this.settings.value?.by ?? '');
+  }
+
+  /** Whether the user may move cards. */
+  get canMove(): boolean {
+    return this.model.canEdit && this.field?.editable === true;
+  }
+
+  /** Draw each change of the rows. Returns how to stop that. */
+  connect(): () => void {
+    const stopping = [
+      this.model.rows.onChange(() => this.changed()),
+      this.model.finding.reached.subscribe((cell) => {
+        if (cell) this.goTo(cell.row, { takesFocus: false });
+      }),
+    ];
+    return () => {
+      for (const stop of stopping) stop();
+    };
+  }
+
+  nameOf({ value }: Pick<Column, 'value'>): string {
+    return this.field ? labelOf(value, this.field, null) : '';
+  }
+
+  /** The content of a card. */
+  at(column: ShownColumn, place: number): Slot {
+    const card = column.lane.at(place);
+    if (!card) return { kind: 'gone' };
+    if (card.kind === 'offset') return this.model.rows.inRun(runOf(column.key), card.offset);
+    const row = this.cards.peek().arrived(card.num);
+    return row ? { kind: 'issue', row } : { kind: 'gone' };
+  }
+
+  /** The place of a card in its column; undefined if it is not loaded. */
+  placeOf(num: number): { readonly column: ShownColumn; readonly place: number } | undefined {
+    const found = this.cards.peek().find(num);
+    const column = this.shown.peek().find(({ key }) => key === found?.key);
+    const place = found && column?.lane.placeOf(found.card);
+    return column && place !== undefined ? { column, place } : undefined;
+  }
+
+  // Rows in view
+
+  /** These places of a column are drawn; null: the column is out of view. */
+  look(column: ShownColumn, drawn: { readonly first: number; readonly last: number } | null): void {
+    const run = runOf(column.key);
+    if (drawn) {
+      const first = Math.max(0, column.lane.offsetFrom(drawn.first) - AHEAD);
+      this.windows.set(column.key, { run, first, last: Math.max(first, column.lane.offsetFrom(drawn.last)) + AHEAD });
+    } else if (!this.windows.delete(column.key)) return;
+    if (this.isAsking) return;
+    this.isAsking = true;
+    // The columns that are drawn together are requested together.
+    queueMicrotask(() => {
+      this.isAsking = false;
+      this.model.show([...this.windows.values()]);
+    });
+  }
+
+  // The focus
+
+  /** Give the focus to a card. */
+  choose(column: string, num: number, { reveals = true, takesFocus = true } = {}): void {
+    this.awaited = null;
+    this.focus.value = { column, num };
+    const row = this.model.rows.indexOf(num);
+    if (row !== undefined) this.model.moveTo({ row, column: 0 });
+    const found = this.placeOf(num);
+    if (found) this.place = found.place;
+    if (found && reveals) this.views.get(column)?.reveal(found.place);
+    if (takesFocus) this.views.get(column)?.focus();
+  }
+
+  /** Go to the card in a row of the screen, when it is loaded. */
+  goTo(row: number, { takesFocus = true } = {}): void {
+    const slot = this.model.rows.at(row);
+    const place = this.model.rows.layout.at(row);
+    if (slot.kind === 'issue') {
+      const found = this.placeOf(slot.row.num);
+      if (found) this.choose(found.column.key, slot.row.num, { takesFocus });
+    } else if (slot.kind === 'loading' && place?.kind === 'issue') {
+      const column = this.shown.peek().find(({ key }) => runOf(key) === place.run.key);
+      const at = column?.lane.placeOf({ kind: 'offset', offset: place.offset });
+      this.awaited = row;
+      if (column && at !== undefined) this.views.get(column.key)?.reveal(at);
+    }
+  }
+
+  /** The focus comes to a column. */
+  entered(column: ShownColumn): void {
+    if (this.focus.peek()?.column === column.key && this.placeOf(this.focus.peek()?.num ?? -1)) return;
+    const top = this.views.get(column.key)?.extent().top ?? 0;
+    const slot = this.at(column, Math.min(top, column.lane.length - 1));
+    if (slot.kind === 'issue') this.choose(column.key, slot.row.num, { reveals: false, takesFocus: false });
+    else this.focus.value = null;
+  }
+
+  /** A key at the cards of a column. Returns whether it was taken. */
+  step(key: string, column: ShownColumn, { extends: isExtending = false } = {}): boolean {
+    const shown = this.shown.peek();
+    const at = shown.findIndex(({ key: one }) => one === column.key);
+    const extents = shown.map(({ key: one, lane }): Extent => ({ count: lane.length, top: this.views.get(one)?.extent().top ?? 0 }));
+    const num = this.focus.peek()?.num;
+    const found = num === undefined ? undefined : this.placeOf(num);
+    const page = this.views.get(column.key)?.extent().page ?? 1;
+    const spot = stepped(key, { column: at, place: found?.column.key === column.key ? found.place : 0 }, extents, page);
+    const next = spot && shown[spot.column];
+    if (!next) return false;
+    if (isExtending && num !== undefined) this.model.checked.set([num], true);
+    const slot = this.at(next, spot.place);
+    this.views.get(next.key)?.reveal(spot.place);
+    if (slot.kind === 'issue') {
+      this.choose(next.key, slot.row.num);
+      if (isExtending) this.model.checked.set([slot.row.num], true);
+    } else if (next.lane.length && slot.kind === 'loading') {
+      const card = next.lane.at(spot.place);
+      const run = this.model.rows.layout.indexOf(runOf(next.key), card?.kind === 'offset' ? card.offset : 0);
+      this.awaited = run ?? null;
+      if (next !== column) this.views.get(next.key)?.focus();
+    } else {
+      this.focus.value = null;
+      this.views.get(next.key)?.focus();
+    }
+    return true;
+  }
+
+  /** A card was clicked with Ctrl (`toggles`) or Shift (`extends`). */
+  check(column: ShownColumn, num: number, how: 'toggles' | 'extends'): void {
+    const { checked } = this.model;
+    const from = this.placeOf(this.focus.peek()?.num ?? DRAFT);
+    const to = this.placeOf(num);
+    if (how === 'toggles' || !from || !to || from.column.key !== column.key) {
+      checked.toggle(num);
+      return;
+    }
+    const [first, last] = [Math.min(from.place, to.place), Math.max(from.place, to.place)];
+    const nums = Array.from({ length: last - first + 1 }, (_, at) => this.at(column, first + at));
+    checked.set(nums.flatMap((slot) => (slot.kind === 'issue' ? [slot.row.num] : [])), true);
+  }
+
+  // Moves
+
+  /** Pick up a card, with all checked ones if it is checked. Returns whether they can be moved. */
+  pickUp(num: number, over: string | null): boolean {
+    const row = this.model.rows.held(num);
+    if (!row || !this.canMove) return false;
+    const nums = this.model.checked.has(num) ? this.model.checkedNums : [num];
+    if (nums.length > BATCH) {
+      this.actions.outcome.value = texts.tooMany(BATCH);
+      return false;
+    }
+    this.carried.value = { nums, name: String(valueOf(row, 'name') ?? num), over };
+    return true;
+  }
+
+  /** Announce that cards are picked up by a key. */
+  announce(): void {
+    const carried = this.carried.peek();
+    const column = this.all.peek().find(({ key }) => key === carried?.over);
+    if (carried && column) this.announcement.value = texts.pickedUp(carried.name, carried.nums.length, this.nameOf(column));
+  }
+
+  /** The carried cards come over a column. */
+  carryOver(over: string | null): void {
+    const carried = this.carried.peek();
+    if (carried && carried.over !== over) this.carried.value = { ...carried, over };
+  }
+
+  /** The carried cards go to another column by a key. Returns whether it was taken. */
+  carryBy(key: string): boolean {
+    const carried = this.carried.peek();
+    const columns = this.shown.peek().filter((column) => this.takes(column));
+    const next = carriedTo(key, columns.findIndex((column) => column.key === carried?.over), columns.length);
+    const column = next === null ? undefined : columns[next];
+    if (!column || next === null) return false;
+    this.carryOver(column.key);
+    this.announcement.value = texts.comesOver(this.nameOf(column), next + 1, columns.length);
+    return true;
+  }
+
+  /** Put the carried cards down where they were. */
+  cancel(): void {
+    const carried = this.carried.peek();
+    this.carried.value = null;
+    this.announcement.value = '';
+    if (carried) this.actions.outcome.value = texts.stays(carried.name, carried.nums.length);
+  }
+
+  /** Put the carried cards into the column over which they are. `reveals`: bring the moved card into view. */
+  drop({ reveals }: { readonly reveals: boolean }): void {
+    const carried = this.carried.peek();
+    const column = this.all.peek().find(({ key }) => key === carried?.over);
+    this.announcement.value = '';
+    if (!carried || !column || !this.takes(column)) {
+      this.cancel();
+      return;
+    }
+    this.carried.value = null;
+    void this.move(carried.nums, column, carried.name, { reveals });
+  }
+
+  /** Whether cards can be put into a column. */
+  takes({ value, filter, count }: Column): boolean {
+    return !(value === null && this.field?.required) && (filter !== null || count === 0);
+  }
+
+  /** Give cards the value of a column, as one step of undo. They are there at once, and the API follows. */
+  async move(nums: readonly number[], column: Column, name: string, { reveals = true } = {}): Promise<void> {
+    const { model, field } = this;
+    if (!field) return;
+    const held = nums.flatMap((num) => model.rows.held(num) ?? []);
+    const others = nums.filter((num) => !model.rows.held(num));
+    const rows = others.length ? [...held, ...(await model.issuesOf(others))] : held;
+    const edits = rows.map((row) => ({ num: row.num, field: field.id, before: valueOf(row, field.id), after: column.value })).filter(({ before, after }) => before !== after);
+    const [first] = nums;
+    if (!edits.length || first === undefined) return;
+    const written = model.editor.apply({ edits });
+    batch(() => {
+      this.actions.outcome.value = texts.moved(name, edits.length, this.nameOf(column));
+      if (!column.hidden) this.choose(column.key, first, { reveals });
+    });
+    await written;
+    const refused = edits.filter(({ num }) => model.editor.marks.peek().get(keyOf(num, field.id))?.kind === 'refused').length;
+    if (refused) this.actions.outcome.value = texts.notMoved(refused);
+  }
+
+  // New cards
+
+  /** Show the form of a new card in a column: by default in that of the focus. */
+  add(column: Column | undefined = this.columnForNew()): void {
+    if (!column || !this.field || !this.model.canEdit) return;
+    this.actions.draft([{ field: this.field.id, after: column.value }]);
+  }
+
+  private columnForNew(): Column | undefined {
+    const shown = this.shown.peek().filter((column) => this.takes(column));
+    return shown.find(({ key }) => key === this.focus.peek()?.column) ?? shown[0];
+  }
+
+  /** The form of a new card was left with this name; null: it was cancelled. */
+  named(text: string | null): void {
+    const row = this.cards.peek().draft;
+    const name = this.model.field('name');
+    if (row && name) this.actions.commit(row, name, text?.trim() ? { text: text.trim() } : null);
+  }
+
+  // Settings
+
+  set(change: Partial<Settings>): void {
+    const settings = this.settings.peek();
+    if (settings) this.model.change({ board: { ...settings, ...change } }, { replace: true });
+  }
+
+  setColumn(column: Column, change: Partial<BoardColumn>): void {
+    this.set({ columns: withColumn(this.all.peek(), column.value, change) });
+  }
+
+  moveColumn(key: string, before: string | null): void {
+    this.set({ columns: movedColumn(this.all.peek(), key, before) });
+  }
+
+  /** Show the next columns. */
+  showMore(): void {
+    this.most.value += MAX_BOARD_COLUMNS;
+    if (this.all.peek().length < this.most.peek() && this.model.groups.more.peek()) this.model.groups.next();
+  }
+
+  /** The rows have changed: the card in focus may be in another row of the screen, or gone. */
+  private changed(): void {
+    const before = this.cards.peek();
+    this.held.value = () => this.model.rows.entries();
+    const { awaited } = this;
+    if (awaited !== null && this.model.rows.at(awaited).kind === 'issue') this.goTo(awaited);
+    if (before.draft && !this.cards.peek().draft) this.tookDraft(before.draft);
+    this.followFocus();
+  }
+
+  /** The new card has become an issue: it gets the focus. */
+  private tookDraft(draft: Row): void {
+    const [added] = [...this.model.rows.entries()].filter(({ run, row }) => run.key === ADDED && row.num !== DRAFT);
+    const column = this.cards.peek().columnOf(draft);
+    if (added && (document.activeElement === document.body || document.activeElement?.closest('.board'))) this.choose(column, added.row.num);
+  }
+
+  private followFocus(): void {
+    const focus = this.focus.peek();
+    if (!focus) return;
+    const row = this.model.rows.indexOf(focus.num);
+    const found = this.placeOf(focus.num);
+    if (row === undefined || !found) {
+      const column = this.shown.peek().find(({ key }) => key === focus.column);
+      const slot = column && this.at(column, Math.max(0, Math.min(this.place, column.lane.length - 1)));
+      if (column && slot?.kind === 'issue') this.choose(column.key, slot.row.num, { reveals: false, takesFocus: false });
+      return;
+    }
+    this.place = found.place;
+    const hadFocus = found.column.key !== focus.column && document.activeElement?.closest('[data-column]')?.getAttribute('data-column') === focus.column;
+    if (found.column.key !== focus.column) this.focus.value = { column: found.column.key, num: focus.num };
+    if (hadFocus) this.views.get(found.column.key)?.focus();
+    const selection = this.model.selection.peek();
+    if (selection?.anchor.row !== row) {
+      const cell = { row, column: 0 };
+      this.model.selection.value = { anchor: cell, reach: cell };
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** Changes that the API makes by itself: bulk changes by jobs, and the undo of a change by its id. */
+import type { BackgroundJob, ChangeEvent } from '../api/types';
+import { permits } from '../auth/session';
+import type { Change } from '../edits/change';
+import { changeId } from '../edits/change-id';
+import { stepOfJobs } from '../edits/history';
+import { countTouched } from '../edits/revert';
+import type { Target } from '../rows/targets';
+import { words } from '../words';
+import type { BulkEdit } from './jobs';
+import type { ProjectModel } from './model';
+
+export class ApiChanges {
+  constructor(private readonly model: ProjectModel) {}
+
+  /** Start to change or delete many issues, and show the progress. */
+  async begin(order: { readonly targets: readonly Target[] } & (BulkEdit | { readonly set: null })): Promise<boolean> {
+    const change = changeId();
+    const known = this.model.jobs.list.peek().length;
+    const begun = await this.model.jobs.begin({ ...order, sort: this.model.view.peek().sort }, change);
+    if (this.model.jobs.list.peek().length > known) this.model.editor.began(change);
+    this.model.panels.window.value = 'jobs';
+    return begun;
+  }
+
+  /** Undo the jobs of a step, by default the last one. Returns whether it was such a step. */
+  async undoJob(step?: Change): Promise<boolean> {
+    const change = await this.model.editor.takeJob(step);
+    if (change === null) return false;
+    this.model.panels.window.value = 'jobs';
+    await this.model.jobs.undo({ change, created_by: this.model.user.user });
+    // It may be open yet.
+    if (this.model.jobs.refusal.peek() !== null) this.model.editor.began(change);
+    return true;
+  }
+
+  /** Undo a job that the list of jobs shows; if it belongs to a step of this page, the whole step. */
+  async undoListed(job: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<void> {
+    const isOwn = job.created_by === this.model.user.user;
+    const step = isOwn ? stepOfJobs(this.model.editor.history.peek(), job.change) : undefined;
+    if (!step || !(await this.undoJob(step))) await this.model.jobs.undo(job);
+  }
+
+  /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
+  async touched({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<number | null> {
+    return countTouched(this.model.api, this.model.project.id, { change: change ?? '', ...(by !== null && { by }) });
+  }
+
+  /** Revert a change that a history lists, in all affected issues, or in one. Returns the text to show. */
+  async revert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
+    if (change === null) return '';
+    const { issues = null, problems } = await this.model.editor.revert({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
+    const [why] = problems;
+    return [
+      ...(issues === 0 ? [] : [words.history.undone(issues)]),
+      ...(why ? [words.history.stays(problems.length, why.detail ?? why.title)] : []),
+    ].join(' ');
+  }
+
+  /** Whether the user may revert a change by this user. */
+  mayRevert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
+    return this.model.canEdit && change !== null && by !== null && (by === this.model.user.user || permits(this.model.role, 'admin'));
+  }
+}
