@@ -18,10 +18,10 @@ from gridview.encoding.json_codec import dumps
 from gridview.journal.items import JournalItem
 from gridview.schema import ids
 from gridview.schema.catalog import CompositeOrder
-from gridview.schema.documents import PLACED_BY
 from gridview.schema.fields import FieldType
 from gridview.schema.history import Change, Values
 from gridview.schema.ids import FORMER_USER
+from gridview.schema.manual_orders import PLACED_BY
 from gridview.schema.remembered import Answer
 
 _CREATED_AND_UPDATED = ("created_by", "updated_by", "deleted_by")

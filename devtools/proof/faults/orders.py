@@ -20,7 +20,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.fractional_keys import default_key
-from gridview.schema.documents import PLACED_BY
+from gridview.schema.manual_orders import PLACED_BY
 from gridview.schema.store import Catalogs
 
 VIEW = "v1"

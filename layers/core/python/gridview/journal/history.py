@@ -22,9 +22,8 @@ from gridview.encoding.attribute_values import item_from_wire
 from gridview.encoding.keys import IssueKey
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.change_entries import list_items
-from gridview.schema.documents import PLACED_AT, PLACED_BY, PLACED_UNDER
 from gridview.schema.history import Change, Kind, Values, expiry_of, from_item, parts_of, to_items
-from gridview.schema.manual_orders import is_rank
+from gridview.schema.manual_orders import PLACED_AT, PLACED_BY, PLACED_UNDER, is_rank
 from gridview.schema.trash import is_trashed
 from gridview.support import clock
 

@@ -12,9 +12,9 @@ from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.images import Course
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
-from gridview.schema.documents import PLACED_AT
 from gridview.schema.fields import UnknownOption
 from gridview.schema.history import Change
+from gridview.schema.manual_orders import PLACED_AT
 from gridview.support import clock
 
 _PATIENCE = 60.0

@@ -32,7 +32,6 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys, live_keys
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.forgotten_answers import redact_answers
-from gridview.maintenance.rebalancing import Rebalancing
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
@@ -175,10 +174,15 @@ class Worker:
         if keys.is_job_line(partition):
             return None if self._lines is None else self._lines(hint, left)
         if keys.is_placements(partition):
-            return Rebalancing(self._table, self._catalogs, *keys.parse_placements(partition)).take_turn(
-                hint, left
-            )
+            return self._rebalance(hint, left)
         return self._take_turn(hint, left)
+
+    def _rebalance(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
+        # Only long ranks need the modules of queries, and most containers see none.
+        from gridview.maintenance.rebalancing import Rebalancing
+
+        owner = keys.parse_placements(hint.partition)
+        return Rebalancing(self._table, self._catalogs, *owner).take_turn(hint, left)
 
     def _take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
         partition = hint.partition

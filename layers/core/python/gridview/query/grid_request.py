@@ -54,7 +54,7 @@ FieldId = Annotated[
 
 
 MANUAL_ORDER_SCHEMA = {
-    "title": "ManualOrderKey",
+    "title": "ManualSortKey",
     "description": "The manual order of the saved view with this id. It is the only key of its order.",
     "type": "object",
     "properties": {"manual": {"type": "string", "pattern": f"^{ids.VIEW.pattern}$"}},
@@ -67,7 +67,7 @@ def _either(schema: dict[str, Any]) -> None:
     """Make the schema of a key that of a field's, or of a manual order's."""
     properties = schema["properties"]
     field = {
-        "title": "FieldKey",
+        "title": "FieldSortKey",
         "type": "object",
         "properties": {
             "field": {**FIELD_ID_SCHEMA},

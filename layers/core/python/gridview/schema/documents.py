@@ -14,7 +14,7 @@ from gridview.encoding.attribute_values import item_size
 from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog
 from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
 from gridview.schema.formats import FORMATTERS
-from gridview.schema.manual_orders import is_rank
+from gridview.schema.manual_orders import PLACED_AT, PLACED_BY, PLACED_UNDER, is_rank
 from gridview.schema.trash import SET_BY_A_DELETE
 from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible, parse
@@ -30,11 +30,6 @@ LOST = "lost"
 """The attribute of a document with the versions that restores of the table skipped. Pairs of the last version
 before a restore and the first after it, oldest first. Both have the same content. Versions between them were
 lost, if there were any.
-"""
-
-PLACED_AT, PLACED_BY, PLACED_UNDER = "placed_at", "placed_by", "placed_under"
-"""The attributes of a version that only placed its issue in a manual order. They are the stored instant, the user (empty:
-the service itself), and the change that it is part of. Such a version keeps `updated` and `updated_by`, and has no `change`.
 """
 
 _OF_ONE_VERSION = ("change", PLACED_AT, PLACED_BY, PLACED_UNDER)

@@ -20,6 +20,11 @@ MAX_MANUAL_ORDERS = 10
 MANUAL = "manual"
 """Represents a view's own order in its look, in the place of a field's internal id."""
 
+PLACED_AT, PLACED_BY, PLACED_UNDER = "placed_at", "placed_by", "placed_under"
+"""The attributes of a version that only placed its issue in a manual order. They are the stored instant, the user (empty:
+the service itself), and the change that it is part of. Such a version keeps `updated` and `updated_by`, and has no `change`.
+"""
+
 _KEY_PREFIX = "m"
 
 
