@@ -22,6 +22,8 @@ export function isRange(value: GroupValue): value is NumberRange {
 export interface Row {
   readonly num: number;
   readonly version: number;
+  /** Its key in the order of the view, whose order is that of the rows. Undefined if the API was not asked. */
+  readonly key?: string;
   /** By field id; a field without a value is not there. */
   readonly values: Readonly<Record<string, CellValue>>;
   /** Undefined if the API was not asked. */
@@ -38,8 +40,8 @@ export interface Judged {
 }
 
 /** An issue of the API, without the places of rules that it matches. */
-export function rowOf({ num, version, fields, ...builtIn }: Omit<GridRow, 'matches'>): Row {
-  return { num, version, values: { ...builtIn, ...fields, num } };
+export function rowOf({ num, version, key, fields, ...builtIn }: Omit<GridRow, 'matches'>): Row {
+  return { num, version, ...(key !== undefined && { key }), values: { ...builtIn, ...fields, num } };
 }
 
 /** The number of a row that is no issue yet: its first value creates it. */

@@ -22,14 +22,18 @@ export function figuresOf(view: View, fields: readonly Field[]): GroupsQuery['ag
 }
 
 /** The inputs of the rows, as text: the view is created again with each change of the address. */
-export function queryText({ sort, filter, search, groups, groupOrder }: View, columns: readonly Column[], figures: GroupsQuery['aggregates']): string {
+export function queryText({ sort, manual, filter, search, groups, groupOrder }: View, columns: readonly Column[], figures: GroupsQuery['aggregates']): string {
   const shown = columns.map(({ field }) => field).sort();
-  return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(figures)}`;
+  return `${toAddress({ ...DEFAULT_VIEW, sort, manual, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(figures)}`;
 }
 
 /** The fields whose changes move rows, and those whose changes alter the figures. */
-export function dependenceOf({ sort, groups, groupOrder, footers }: View, filter: Filter | null, figures: GroupsQuery['aggregates']): Dependence {
+export function dependenceOf({ sort, manual, groups, groupOrder, footers }: View, filter: Filter | null, figures: GroupsQuery['aggregates']): Dependence {
   const ranked = groups.length && groupOrder ? [groupOrder] : [];
   const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
-  return { places: new Set([...places, ...fieldsIn(filter)]), figures: new Set([...Object.keys(footers), ...figures.map(({ field }) => field)]) };
+  return {
+    places: new Set([...places, ...fieldsIn(filter)]),
+    figures: new Set([...Object.keys(footers), ...figures.map(({ field }) => field)]),
+    manual: manual !== null,
+  };
 }
