@@ -150,16 +150,16 @@ describe('rows that are held', () => {
       return slot.kind === 'issue' ? slot.row.num : slot.kind === 'group' ? slot.group.key : slot.kind;
     });
 
-  it('are shown in another place at once, and listeners hear that the user has moved them', () => {
+  it('are shown in another place at once, and listeners learn that the user has moved them', () => {
     const layout = Layout.ofOneRun(null, 5);
     const rows = store(layout);
     rows.seed({ key: '', filter: null, count: 5 }, [1, 2, 3, 4, 5].map(row));
     rows.show({ first: 0, last: 4 });
-    const heard: unknown[] = [];
-    rows.onMove((now, { isOwn }) => heard.push([now(0), now(4), isOwn]));
+    const reports: unknown[] = [];
+    rows.onMove((now, { isOwn }) => reports.push([now(0), now(4), isOwn]));
     showPlaced({ rows, levels: () => [], layout: () => layout, recount: () => undefined, fixed: 'added' }, { nums: [1, 2], anchor: { after: 4 } });
     expect(shownIn(rows)).toEqual([3, 4, 1, 2, 5]);
-    expect(heard).toEqual([[2, 4, true]]);
+    expect(reports).toEqual([[2, 4, true]]);
     expect(rows.placeOf(2)).toMatchObject({ offset: 3 });
     rows.close();
   });

@@ -10,7 +10,7 @@ export interface Placing {
   readonly anchor: Anchor;
 }
 
-/** The placements of one step, and those that place the rows back. */
+/** The placements of one step, and the ones that reverse it. */
 export interface Arrangement {
   /** The view with the order. */
   readonly view: string;

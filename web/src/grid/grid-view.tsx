@@ -14,7 +14,7 @@ import { headsAbove, stickyHeads } from '../rows/sticky';
 import { contains, coversColumns, filledTo, rectangleOf, rectanglesOf, withRows, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
-import { Arranging } from '../manual/arranging';
+import { Arranging } from './arranging';
 import { functionsOf } from '../view/footers';
 import { colorOfCell } from '../view/rules';
 import { sortedBy } from '../view/view';

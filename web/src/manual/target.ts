@@ -18,7 +18,7 @@ export interface Screen {
   readonly isPlaced: (row: number) => boolean;
 }
 
-/** The edge of an issue where rows go that are dropped at an edge; null where nothing can be placed: beside a closed group, or a row that is not loaded. */
+/** The edge of an issue where dropped rows go. Null where nothing can be placed: beside a closed group, or a row that is not loaded. */
 export function targetAt({ row, side }: Edge, { at, isPlaced }: Screen): Edge | null {
   const slot = at(row);
   if (slot.kind === 'issue') return isPlaced(row) ? { row, side } : null;

@@ -7,7 +7,7 @@ export interface Arriving {
   readonly rows: readonly Row[];
 }
 
-/** The held rows of a run by their offsets, without the issues in `gone`, and with those that arrive. */
+/** The held rows of a run by their offsets, without the issues in `gone`, and with the arriving ones. */
 export function transferred(held: ReadonlyMap<number, Row>, gone: ReadonlySet<number>, arriving: Arriving | null): ReadonlyMap<number, Row> {
   const found = new Map<number, Row>();
   const { before = Infinity, rows = [] } = arriving ?? {};

@@ -1,6 +1,6 @@
 /**
- * The gutter: the number of each row of the screen, and for an issue a check box, a button that opens its panel, and in a
- * manual order a handle that drags it. In the
+ * The gutter has the number of each row of the screen. For an issue it also has a check box, a button that opens its panel, and
+ * in a manual order a handle that drags it. In the
  * head of a group it has the label of the group, which extends over the columns beside it. The adapter hears the clicks
  * of all of them.
  */

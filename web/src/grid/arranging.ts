@@ -2,15 +2,15 @@
 import type { CellEdit } from '../edits/change';
 import { BATCH } from '../edits/writes';
 import { DRAFT, valueOf, type Row } from '../fields/values';
-import { nameOfGroup } from '../grid/group-entries';
+import { nameOfGroup } from './group-entries';
 import type { Actions } from '../project/actions';
 import { ADDED, type ProjectModel } from '../project/model';
 import { keyOfGroup, valuesIn } from '../rows/groups';
 import type { Group } from '../rows/layout';
 import { rowCount, rowsOf, type Rows } from '../selection/range';
-import { placeRows } from './place';
-import { anchorClearOf, targetAt, targetBeyond, type Edge, type Screen } from './target';
-import { manualWords as words } from './words';
+import { placeRows } from '../manual/place';
+import { anchorClearOf, targetAt, targetBeyond, type Edge, type Screen } from '../manual/target';
+import { manualWords as words } from '../manual/words';
 
 /** Rows that are being moved. */
 interface Carried {
