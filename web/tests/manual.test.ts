@@ -223,8 +223,8 @@ describe('the editor', () => {
         const before = rows.get(num);
         if (before) rows.set(num, change(before));
       },
-      place: (placings) => {
-        shown.push(placings);
+      place: ({ forth }) => {
+        shown.push(forth);
         return () => (restored += 1);
       },
     };

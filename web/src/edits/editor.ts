@@ -18,7 +18,7 @@ import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, reverted, 
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
-import { placeRows, type Arrangement, type Placing } from './placing';
+import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
@@ -27,7 +27,7 @@ export interface HeldRows {
   held(num: number): Row | undefined;
   replace(num: number, change: (row: Row) => Row): void;
   /** Show rows where they are being placed. Returns how to show them where the API has them. */
-  place?(placings: readonly Placing[]): () => void;
+  place?(places: Arrangement): () => void;
 }
 
 export interface Progress {
@@ -191,7 +191,7 @@ export class Editor {
     // The extent of an undo by the API is not known yet.
     const answered = this.writeQueue.count(edits.length + made.length + deleted.length + placed || 1);
     this.show(edits);
-    const putBack = places && this.rows.place?.(places.forth);
+    const putBack = places && this.rows.place?.(places);
     if (places) this.placing.value += 1;
     this.mark(edits, { kind: 'pending' });
     const turn = this.queue.then(async () => {

@@ -14,7 +14,7 @@ import { permits, type Person, type Role } from '../auth/session';
 import type { Change, Kept, Patch } from '../edits/change';
 import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
-import type { Placing } from '../edits/placing';
+import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
 import { DRAFT, rowOf, type Row } from '../fields/values';
 import type { Feed } from '../live/feed';
@@ -162,7 +162,7 @@ export class ProjectModel {
     this.ruling = computed(() => rulingOf(parseJson(rules.value) as readonly Rule[], this.fields));
     this.judging = new Judging(this.rows, () => this.ruling.peek(), (ruling, nums) => judge(api, project.id, ruling, nums));
     this.issue = new OpenIssue(api, project.id);
-    const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (placings) => this.showPlaced(placings) };
+    const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
     this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
     this.undoOffer = new UndoOffer(this.editor.history);
     this.figures = computed(() => figuresOf(this.view.value, this.fields));
@@ -383,7 +383,8 @@ export class ProjectModel {
   }
 
   /** Show rows where they are being placed. Returns how to show them where the API has them. */
-  private showPlaced(placings: readonly Placing[]): () => void {
+  private showPlaced({ view, forth }: Arrangement): () => void {
+    if (view !== this.view.peek().manual) return () => undefined;
     const shown: Shown = {
       rows: this.rows,
       levels: () => this.groups.levels.peek(),
@@ -391,7 +392,7 @@ export class ProjectModel {
       recount: (levels) => (this.groups.levels.value = levels),
       fixed: ADDED,
     };
-    for (const placing of placings) showPlaced(shown, placing);
+    for (const placing of forth) showPlaced(shown, placing);
     return () => this.settle();
   }
 
