@@ -38,6 +38,7 @@ class Partitions:
     job_parts: str
     job_lines: str
     trash: str
+    placements: str
     sockets: str
     seats: str
     tickets: str
@@ -66,6 +67,7 @@ EVERY: Final = Partitions(
     job_parts=f"{keys.JOB_PARTS_PREFIX}*",
     job_lines=f"{keys.JOB_LINE_PREFIX}*",
     trash=f"{keys.TRASH_PREFIX}*",
+    placements=f"{keys.PLACEMENTS_PREFIX}*",
     sockets=f"{live_keys.SOCKETS_PREFIX}*",
     seats=f"{live_keys.SEATS_PREFIX}*",
     tickets=f"{live_keys.TICKET_PREFIX}*",
@@ -95,6 +97,7 @@ OWN: Final = Partitions(
     job_parts=keys.job_parts(TENANT, "*", "*"),
     job_lines=keys.job_line(TENANT),
     trash=keys.trash(TENANT, "*"),
+    placements=keys.placements(TENANT, "*"),
     sockets=live_keys.sockets(TENANT),
     seats=live_keys.seats(TENANT),
     tickets=live_keys.tickets(TENANT),

@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 /** The folders of `src`, each of which imports only folders before it. */
-const FOLDERS = ['api', 'auth', 'fields', 'view', 'rows', 'cells', 'selection', 'edits', 'csv', 'live', 'project', 'ui', 'grid', 'board', 'screens'];
+const FOLDERS = ['api', 'auth', 'fields', 'view', 'rows', 'cells', 'selection', 'edits', 'csv', 'live', 'project', 'manual', 'ui', 'grid', 'board', 'screens'];
 
 const layers = FOLDERS.map((folder, place) => ({
   files: [`src/${folder}/**/*.{ts,tsx}`],

@@ -10,7 +10,7 @@ from infra.event_sources import Endpoints, EventSource
 from infra.function_spec import FunctionSpec
 from infra.grants import READ_OPERATIONS, READS, Grant, allow_within
 from infra.limits import ANSWER_SECONDS, SETTLE_SECONDS
-from infra.partitions import EVERY, OWN, OWN_DIRECTORIES, Partitions
+from infra.partitions import EVERY, OWN, OWN_DIRECTORIES, OWN_ORDERS, Partitions
 
 if TYPE_CHECKING:
     from infra.function import GridFunction
@@ -38,11 +38,13 @@ def _writes(of: Partitions) -> tuple[Grant, ...]:
                 of.job_parts,
                 of.job_lines,
                 of.outboxes,
+                of.placements,
             ),
         ),
-        # DynamoDB may judge an update of a transaction by the keys of all its writes.
+        # DynamoDB may judge an update or a delete of a transaction by the keys of all its writes. A view that is deleted
+        # takes its manual order along, which is defined in the project's partition.
         allow_within(("UpdateItem",), (of.tenants, of.projects, of.issues, of.rates, of.jobs, of.outboxes)),
-        allow_within(("DeleteItem",), (of.issues, *what_people_save_and_say, of.outboxes)),
+        allow_within(("DeleteItem",), (of.projects, of.issues, *what_people_save_and_say, of.outboxes)),
     )
 
 
@@ -74,6 +76,7 @@ class Command(FunctionSpec):
                 OWN.comments,
                 OWN.jobs,
                 OWN.job_lines,
+                OWN.placements,
                 OWN.tenants,
                 # The changes that an undo takes back or that such a message contains, and whether they are recorded yet.
                 OWN.histories,
@@ -83,7 +86,8 @@ class Command(FunctionSpec):
                 keys.LAG_OF_BEAT,
             ),
         ),
-        allow_within(("Query",), (OWN.projects, OWN_DIRECTORIES), on_index=True),
+        # The last for the rows beside a place in a manual order.
+        allow_within(("Query",), (OWN.projects, OWN_DIRECTORIES, OWN_ORDERS), on_index=True),
         *_writes(OWN),
     )
 

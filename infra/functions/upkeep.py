@@ -53,6 +53,7 @@ class Upkeep(FunctionSpec):
                 # Values of deleted attributes leave histories and remembered answers.
                 EVERY.histories,
                 EVERY.requests,
+                EVERY.placements,
                 keys.CHECK,
             ),
         ),

@@ -183,6 +183,7 @@ _VIEW: Json = {
     "place": 0,
     "missing": [],
     "remedies": [],
+    "manual_order": None,
     **_WRITTEN,
     **_BY,
 }
@@ -281,6 +282,7 @@ BODIES: dict[str, Json] = {
     "CommentPatch": {"text": "The paint is here."},
     "ViewCreate": {"name": "What is open", "visibility": "shared", **_LOOK},
     "ViewPatch": {"name": "Open", "color_by": None},
+    "OrderRequest": {"nums": [3], "after": 1},
 }
 """Bodies of requests by their models."""
 
@@ -360,6 +362,7 @@ ANSWERS: dict[str, Json] = {
     },
     "SavedViewPage": {"items": [_VIEW], "next": None},
     "SavedView": _VIEW,
+    "PlacedRows": {"items": [{"num": 3, "key": "10000S4C\u000100000003", "version": 2}]},
     "BackgroundJob": _JOB,
     "UndoAnswer": {
         "undone": [{"num": 1, "version": 4}],

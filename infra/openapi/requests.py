@@ -11,6 +11,7 @@ from pydantic import Field as ModelField
 
 from gridview.commands.comment_requests import CommentCreate, CommentPatch
 from gridview.commands.parameters import ListParameters, UsersParameters
+from gridview.commands.placing_request import OrderRequest
 from gridview.commands.requests import (
     AttributeCreate,
     AttributePatch,
@@ -86,6 +87,7 @@ REQUESTS: Final[dict[str, type[BaseModel]]] = {
         IssueCreate,
         IssuePatch,
         ListParameters,
+        OrderRequest,
         RowNumberRequest,
         ProjectCreate,
         ProjectPatch,

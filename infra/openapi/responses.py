@@ -583,10 +583,16 @@ class RowNumber(AnswerModel):
     explain: Explanation = omissible()
 
 
+class ManualOrderKey(AnswerModel):
+    """The view's own order, as its only key."""
+
+    manual: str = ModelField(pattern=f"^{ids.VIEW.pattern}$")
+
+
 class SavedQuery(AnswerModel):
     """The order and the filter of a view, as the grid takes them."""
 
-    sort: list[IndexKey]
+    sort: list[IndexKey] | Annotated[list[ManualOrderKey], ModelField(min_length=1, max_length=1)]
     filter: Any = ModelField(description="Null for all issues.")
 
 
@@ -702,6 +708,25 @@ class SavedView(_Written):
     remedies: list[QueryRemedy] = ModelField(
         description="Calls that together make its order possible, if no index serves it."
     )
+    manual_order: Literal["building", "ready"] | None = ModelField(
+        description="The state of its manual order, whether the view is sorted by it or not; null if it has none."
+    )
+
+
+class PlacedRow(AnswerModel):
+    """A row that was placed."""
+
+    num: Ordinal
+    key: str = ModelField(description="The sort key of the row in this order.")
+    version: Ordinal = ModelField(
+        description="The version of the issue. `updated` and `updated_by` stay as they were."
+    )
+
+
+class PlacedRows(AnswerModel):
+    """The rows as they are now, in the order of the request, without issues that do not exist."""
+
+    items: list[PlacedRow]
 
 
 class SavedViewPage(AnswerModel):

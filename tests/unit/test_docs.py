@@ -194,6 +194,7 @@ ENTITIES = {
         keys.comment_activity("2026-11-21T08:00:00.000000Z", 1, 12),
         "",
     ),
+    "last placements": (keys.placements("0807", "35e9"), keys.JOB, "2026-11-21T08:00:00.000000Z"),
     "line of jobs": (keys.job_line("0807"), keys.LINE, "2026-11-21T08:00:00.000000Z"),
     "job": (keys.jobs("0807", "35e9"), JOB, ""),
     "job request": (keys.job_parts("0807", "35e9", JOB), keys.ASKED, ""),

@@ -9,7 +9,7 @@ import pytest
 from devtools.local import gateway
 from gridview.api import work_shares
 from gridview.commands import answers, batch, idempotency, issues, pages, reads, requests, undo, write_rate
-from gridview.encoding import consistency, sort_strings, values
+from gridview.encoding import consistency, fractional_keys, sort_strings, values
 from gridview.formulas import definition, lexer, numbers, parser, parts
 from gridview.live import (
     change_requests,
@@ -52,6 +52,7 @@ from gridview.schema import (
     fields,
     history,
     ids,
+    manual_orders,
     options,
     previews,
     remembered,
@@ -160,6 +161,11 @@ LIMITS = {
     "shared views of a project": f"{views.MAX_SHARED_VIEWS}",
     "private views of a user in a project": f"{views.MAX_PRIVATE_VIEWS}",
     "numbers of views of a project": f"{ids.MAX_VIEW_NUMBER:,}",
+    "manual orders of a project": f"{manual_orders.MAX_MANUAL_ORDERS}",
+    "issues placed by one request": f"{requests.MAX_OPERATIONS}",
+    "characters of a rank in a manual order": (
+        f"{fractional_keys.MAX_KEY}; more than {fractional_keys.LONG_KEY} are rebalanced"
+    ),
     "a view": kilobytes(views.MAX_VIEW_BYTES),
     "characters of the name of a view": f"{view_request.MAX_NAME_LENGTH}",
     "columns of a board that a view names": f"{view_request.MAX_BOARD_COLUMNS}",

@@ -60,7 +60,7 @@ export class BoardPage {
       await mouse.move(from.x, from.y);
       await mouse.down();
       await mouse.move(from.x + 8, from.y + 8, { steps: 2 });
-      return (await this.page.locator('.card-ghost').allInnerTexts())[0];
+      return (await this.page.locator('.drag-ghost').allInnerTexts())[0];
     };
     // Changes of others move cards away from under the mouse; several cards have their number beside it.
     for (let taken = await take(); taken !== card && !taken?.endsWith(' cards'); taken = await take()) {

@@ -160,6 +160,7 @@ export const words = {
     check: (num: number) => `Check issue ${num}`,
     open: (num: number) => `Open issue ${num}`,
     checkAll: 'Check all loaded issues',
+    drag: 'Drag to move the row',
   },
   checked: {
     title: 'Checked issues',
@@ -371,7 +372,8 @@ export const words = {
       ['F6', 'Go to the notice that offers to undo'],
       ['Home, End', 'Go to the first or last cell of the row'],
       ['Ctrl+Home, Ctrl+End', 'Go to the first or last cell'],
-      ['Alt+Arrow down', 'Open the menu of the column'],
+      ['Alt+Arrow down', 'Open the menu of the column; in a manual order, move the rows down'],
+      ['Alt+Arrow up', 'In a manual order, move the selected rows up'],
       ['Ctrl+K', 'Open the commands'],
       ['Shift+click on a sort arrow', 'Sort by one more column'],
       ['Alt+Arrow up, Alt+Arrow down', 'In lists of views, fields and options: move the item'],
@@ -418,6 +420,7 @@ export const words = {
       return `${limit} Wait until one ends, or cancel one under “${words.jobs.title}”.`;
     },
     building: 'Building an index for this view',
+    buildingOrder: 'Building the manual order of this view',
     buildingWhy: (done: number, of: number) => `${numbers.format(done)} of ${counted(of, 'issue', 'issues')} done. The rows appear when it is ready.`,
   },
   unsent: {
@@ -511,6 +514,16 @@ export const words = {
     earlier: 'Move up',
     remove: 'Remove',
     addKey: 'Add a field',
+  },
+  manual: {
+    title: 'Manual order',
+    why: 'Put the rows in an order by hand, the same for everyone.',
+    howRows: 'Drag rows by their numbers, or move the selected rows with Alt+Arrow up and Alt+Arrow down.',
+    howCards: 'Drop a card between two others to place it.',
+    onlyEditors: 'Only editors can change the order by hand.',
+    onlyAdmins: 'Only admins can change the default view.',
+    needsView: 'A manual order belongs to a shared view. Save this view as a shared one first.',
+    needsShared: 'A manual order belongs to a shared view. Share this view first.',
   },
   rules: {
     title: 'Color rules',

@@ -9,6 +9,7 @@ import { DRAFT, type CellValue, type Row } from '../src/fields/values';
 import type { CountedGroup } from '../src/rows/groups';
 import type { Held } from '../src/rows/store';
 import { arranged, boardIn, canColumn, fittingBoard, proposedBoard, type Board } from '../src/view/board';
+import { compareKeys, compareRows } from '../src/view/order';
 import { DEFAULT_VIEW, fitting, type View } from '../src/view/view';
 import { field } from './fields';
 
@@ -128,11 +129,19 @@ describe('the cards of a board', () => {
   const row = (num: number, state: CellValue, due = ''): Row => ({ num, version: 1, values: { num, state, ...(due && { due }) } });
   const held = (run: string, ...rows: readonly Row[]): Held[] => rows.map((one, offset) => ({ run: { key: run, filter: null, count: rows.length }, offset, row: one }));
   const sort = [{ field: 'due', direction: 'asc', nulls: 'last' }] as const;
-  const arranging = { by: 'state', sort, fields: [STATE, field('due', 'date')], added: 'added' };
+  const fields = [STATE, field('due', 'date')];
+  const arranging = { by: 'state', compare: (a: Row, b: Row) => compareRows(a, b, sort, fields), added: 'added' };
   const shown = (cards: Cards, key: string, count: number) => {
     const lane = cards.lane({ key, count, filter: ANY });
     return Array.from({ length: lane.length }, (_, place) => lane.at(place)).map((card) => (card?.kind === 'arrived' ? `#${card.num}` : card?.offset));
   };
+
+  it('are in their place of a manual order by their keys, without one at the end', () => {
+    const keyed = (num: number, key?: string): Row => ({ ...row(num, 'done'), ...(key !== undefined && { key }) });
+    const cards = new Cards([...held(runOf('done'), keyed(3, 'B'), keyed(4, 'b')), ...held(runOf('open'), keyed(1, 'a'), keyed(2))], { ...arranging, compare: compareKeys });
+    expect(shown(cards, 'done', 2)).toEqual([0, '#1', 1, '#2']);
+    expect(compareKeys(keyed(1, 'a'), keyed(2, 'a'))).toBe(-1);
+  });
 
   it('are in the column of their value, in their place of the sort', () => {
     const entries = [...held(runOf('open'), row(1, 'open', '2024-01-01'), row(2, 'done', '2024-02-15')), ...held(runOf('done'), row(3, 'done', '2024-02-01'), row(4, 'done', '2024-03-01'))];

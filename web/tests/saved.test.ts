@@ -26,6 +26,7 @@ describe('a saved view', () => {
   it('looks as the API defines it, within the limits of the page', () => {
     expect(viewOf(FULL)).toEqual({
       sort: FULL.query.sort,
+      manual: null,
       filter: FULL.query.filter,
       search: '',
       groups: [{ field: 'due', unit: 'month' }],

@@ -7,6 +7,7 @@ import { field } from './fields';
 const FIELDS = [field('num', 'number'), field('name'), field('due', 'date'), field('priority', 'enum'), field('cost', 'number')];
 
 const FULL: View = {
+  manual: null,
   sort: [
     { field: 'due', direction: 'desc', nulls: 'last' },
     { field: 'name', direction: 'asc', nulls: 'first' },

@@ -19,6 +19,7 @@ export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
     place: 0,
     missing: [],
     remedies: [],
+    manual_order: null,
     version: 1,
     created: '2023-05-01T12:00:00Z',
     updated: '2023-05-01T12:00:00Z',

@@ -107,6 +107,7 @@ PLACES: Final = (
     _place("order of private views", _VIEWS, r"order/(?P<user>[^/]+)", Trace.OWN),
     _place("comments of an issue", _COMMENTS, _NUM, Trace.NONE),
     _place("comment", _COMMENTS, rf"{_NUM}\.\d+", Trace.NAMED),
+    _place("last placements", rf"{keys.PLACEMENTS_PREFIX}{_T}\.{_P}", keys.JOB, Trace.NONE),
     _place("line of jobs", rf"{keys.JOB_LINE_PREFIX}{_T}", keys.LINE, Trace.NAMED),
     _place("job", rf"{keys.JOBS_PREFIX}{_T}\.{_P}", r"[0-9a-f]{20}", Trace.NAMED),
     _place("job request", _PARTS, keys.ASKED, Trace.NAMED),

@@ -21,13 +21,14 @@ from gridview.schema.catalog import CompositeOrder
 from gridview.schema.fields import FieldType
 from gridview.schema.history import Change, Values
 from gridview.schema.ids import FORMER_USER
+from gridview.schema.manual_orders import PLACED_BY
 from gridview.schema.remembered import Answer
 
 _CREATED_AND_UPDATED = ("created_by", "updated_by", "deleted_by")
 _NAMED = {
     "project": (*_CREATED_AND_UPDATED, "deletion"),
     "attribute": (*_CREATED_AND_UPDATED, "deletion"),
-    "issue": _CREATED_AND_UPDATED,
+    "issue": (*_CREATED_AND_UPDATED, PLACED_BY),
     "comment activity": ("by", "mentions"),
     "webhook": (*_CREATED_AND_UPDATED, "view"),
     "shared view": (*_CREATED_AND_UPDATED, "look"),

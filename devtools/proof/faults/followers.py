@@ -203,7 +203,7 @@ def _assert_history(world: World, catalog: Catalog, key: str) -> None:
     for change in changes_after(world.engine, *world.home, keys.parse_issue(key).num, 0):
         if change.was_by not in ("", by):
             raise Difference(f"{key}: version {change.version} comes after one by {change.was_by}, not {by}")
-        last, by = change.version, change.by
+        last, by = change.version, change.updated[1] or by
         for name, one in change.fields.items():
             if _alike(values.get(name), one.old) or catalog.removed(name):
                 values[name] = one.new

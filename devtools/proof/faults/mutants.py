@@ -60,7 +60,13 @@ FIRST = {
     "repairs": ("a repair meets others", "a fold meets a repair"),
     "questions": ("readers", "definitions", "stream", "blocks"),
     "formulas": ("formulas", "formulas, rough", "formulas and edits", "formulas and poison"),
-    "together": ("together: undo", "together: jobs", "together: webhooks", "together: all"),
+    "together": (
+        "together: undo",
+        "together: jobs",
+        "together: webhooks",
+        "together: all",
+        "together: orders",
+    ),
 }
 """The families of scenarios that are played first."""
 

@@ -171,6 +171,12 @@ _TINY: tuple[Constants, ...] = tuple(
         "commands.undo._GROUP": 2,
         "maintenance.numbered_turn.BATCH": batch,
         "maintenance.numbered_turn.CHUNK": chunk,
+        # Ranks are long after three placements, and several transactions write them.
+        "encoding.fractional_keys._CHOICES": 124,
+        "commands.placing.LONG_KEY": 6,
+        "commands.placing.TOGETHER": batch,
+        "maintenance.rebalancing.TOGETHER": batch,
+        "maintenance.rebalancing.SHORT": 6,
     }
     for at_once, batch, chunk in ((1, 1, 2), (2, 2, 3), (500, 3, 5), (500, 2, 2))
 )

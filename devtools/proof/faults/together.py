@@ -11,6 +11,7 @@ from devtools.local.delivery import sequence_number
 from devtools.proof.faults import administrators, people
 from devtools.proof.faults.changes import Undoers
 from devtools.proof.faults.drawn import Drawn, Weather
+from devtools.proof.faults.orders import FollowerOfAnOrder, Sorters
 from devtools.proof.faults.user_jobs import Foremen
 from devtools.proof.faults.webhooks import Receivers, Subscribers, deliver, deliver_all
 from devtools.proof.faults.world import Difference, World, is_document
@@ -31,6 +32,8 @@ class Company:
     undos: float = 0.0
     jobs: float = 0.0
     webhooks: float = 0.0
+    orders: float = 0.0
+    """How often people place rows in a manual order."""
     dying: float = 0.0
     """How often a worker dies right after one of its writes of a document, and others edit issues before the next one
     comes.
@@ -57,11 +60,19 @@ class Together(Drawn):
         self.subscribers = [
             Subscribers(here, self.receivers, chance) for here in self.worlds if company.webhooks
         ]
+        self.sorters = [
+            Sorters(here, self.command_containers, chance) for here in self.worlds if company.orders
+        ]
 
     @override
     def play(self) -> None:
         for one in self.subscribers:
             one.begin()
+        for here, sorters in zip(self.worlds, self.sorters, strict=False):
+            sorters.begin()
+            here.watch_ranks = sorters.watch
+            self.work_off()
+            self.followers[here.home].append(FollowerOfAnOrder(here, self.reader_catalogs, sorters))
         super().play()
 
     @override
@@ -71,6 +82,8 @@ class Together(Drawn):
             yield self.undo, self.company.undos
         if self.company.jobs:
             yield self.job, self.company.jobs
+        if self.company.orders:
+            yield self.place, self.company.orders
         if self.company.dying:
             yield self.die_at_work, self.company.dying
         if self.company.webhooks:
@@ -93,6 +106,10 @@ class Together(Drawn):
     def job(self) -> None:
         """A user changes all issues that a filter matches, or cancels that."""
         self.foremen[self._somewhere().home].act()
+
+    def place(self) -> None:
+        """A user places rows by hand."""
+        self.together.choice(self.sorters).place()
 
     def die_at_work(self) -> None:
         """A worker of jobs writes some documents, and dies before it can say so."""
@@ -247,6 +264,8 @@ class Together(Drawn):
         for one in self.subscribers:
             one.assert_right()
             one.assert_delivered()
+        for sorters in self.sorters:
+            sorters.assert_right()
 
 
 _FAIR = Company()
@@ -255,4 +274,7 @@ COMPANIES = {
     "jobs": replace(_FAIR, jobs=6, dying=5),
     "webhooks": replace(_FAIR, webhooks=12),
     "all": replace(_FAIR, undos=5, jobs=3, webhooks=10),
+    "orders": replace(
+        _FAIR, weather=Weather(readers=0, actions=450, issues=5, crowd=5, edits=0.3), orders=25
+    ),
 }

@@ -123,6 +123,8 @@ class World:
         self.watch: Callable[[World, Item | None, Mapping[str, Any]], None] = lambda *_: None
         """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
         self.watch_blocks: Callable[[World, str, Chain], None] = lambda *_: None
+        self.watch_ranks: Callable[[World, Mapping[str, Item]], None] = lambda *_: None
+        """Looks at documents that were written with placements. The second argument: all documents as they were."""
         self.watch_page: Callable[[World, Item], None] = lambda *_: None
         self.watch_totals: Callable[[World, journal.Totals], None] = lambda *_: None
         """Looks at the blocks of a family that have just been written or removed, as they were before."""
@@ -212,11 +214,16 @@ class World:
         if not concerned:
             return self._watching(attempted, perform)
         before = [self.engine.get(*key, consistent=True) for key in concerned]
+        places = any(keys.is_placements(key[0]) for key in attempted.keys)
+        here = self._home_of(concerned) if places else self
+        documents = dict(here.documents) if places else {}
         answer = perform()
         for key, old in zip(concerned, before, strict=True):
             new = self.engine.get(*key, consistent=True)
             if old != new:
                 self._home_of([key])._changed(key[0], old, new)
+        if places:
+            self._looking(lambda: self.watch_ranks(here, documents))
         return answer
 
     def _watching(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:

@@ -128,6 +128,7 @@ STATUSES = {
     "get_view": f"200 404 {EVERY}",
     "update_view": f"200 413 422 {VERSIONED}",
     "delete_view": f"204 {VERSIONED}",
+    "place_rows": f"200 404 409 422 {WRITE}",
     "update_matching": f"202 404 409 422 {WRITE}",
     "delete_matching": f"202 404 409 422 {WRITE}",
     "undo": f"200 202 404 409 410 {WRITE}",
@@ -154,7 +155,9 @@ RETURNS_TOKENS = {
 WAITS_FOR_HISTORY = {"undo"}
 BY_A_JOB = "undo", "202"
 """The answer comes before anything is written."""
-WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "restore_issue", "batch", "undo"}
+WRITES_OF_ISSUES = {
+    *("create_issue", "update_issue", "delete_issue", "restore_issue", "batch", "undo", "place_rows")
+}
 READS_OF_THE_INDEX = {
     "grid",
     "grid_get",
@@ -298,7 +301,6 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("RowsInput", {"sort", "from", "to"}),
         ("ExportRequest", {"query", "format", "formula_guard"}),
         ("ExportQuery", {"view", "sort", "filter", "columns"}),
-        ("SortKey", {"field", "direction", "nulls"}),
         ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "order", "explain"}),
         ("GroupBy", {"field", "unit", "timezone", "bins", "width"}),
         ("GroupOrdering", {"by", "direction"}),

@@ -76,6 +76,7 @@ CONTRACT = {
     "GET /v1/projects/{project}/views/{view}": Role.VIEWER,
     "PATCH /v1/projects/{project}/views/{view}": Role.VIEWER,
     "DELETE /v1/projects/{project}/views/{view}": Role.VIEWER,
+    "POST /v1/projects/{project}/views/{view}/order": Role.EDITOR,
     "POST /v1/projects/{project}/issues/update-matching": Role.EDITOR,
     "POST /v1/projects/{project}/issues/delete-matching": Role.EDITOR,
     "POST /v1/projects/{project}/undo": Role.EDITOR,

@@ -38,6 +38,7 @@ BODIES: dict[str, Any] = {
     "update_comment": {"text": "New"},
     "create_view": {"name": "New", "color_by": "state"},
     "update_view": {"name": "New"},
+    "place_rows": {"nums": [1], "after": None},
     "create_webhook": {"url": "https://hooks.example.org"},
     "update_webhook": {"enabled": False},
 }

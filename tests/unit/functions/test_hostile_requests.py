@@ -58,6 +58,7 @@ FILTER: dict[str, Any] = {
 RECENT = {"field": "moment", "op": "between", "value": [{"now": -3600}, "2024-05-01T12:00:00Z"]}
 SORT = [{"field": "day", "direction": "desc", "nulls": "first"}, {"field": "num"}]
 ISSUE = {"name": "Paint", "state": "open", "fields": nasty.VALUES}
+BY_HAND = [{"manual": "v1"}]
 LOOK: dict[str, Any] = {
     "query": {"sort": SORT, "filter": FILTER},
     "columns": [{"field": "title", "width": 80, "frozen": True}],
@@ -124,11 +125,16 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_index": [{"sort": [{"field": "level", "direction": "desc", "nulls": "first"}, {"field": "day"}]}],
     "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
-    "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
+    "create_view": [
+        {"name": "Mine", "visibility": "shared", **LOOK},
+        {"name": "Mine", "query": {"sort": BY_HAND}},
+    ],
     "update_view": [
         {"name": "Mine", "visibility": "shared", "place": 0, **LOOK},
         {"columns": None, "color_by": None},
+        {"query": {"sort": BY_HAND}},
     ],
+    "place_rows": [{"nums": [2, 4], "after": 3}, {"nums": [2], "before": None}],
     "create_webhook": [
         {
             "url": "https://hooks.example.org/gridview",
@@ -136,7 +142,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "columns": ["level"],
             "enabled": True,
         },
-        {"url": "https://hooks.example.org/gridview", "events": ["leave"], "view": "v1"},
+        {"url": "https://hooks.example.org/gridview", "events": ["leave"], "view": "v2"},
     ],
     "update_webhook": [
         {"url": "https://hooks.example.org", "events": ["create"], "enabled": False},
@@ -145,13 +151,17 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
         {"filter": None, "rows": None, "set": {"fields": None}, "dry_run": True},
+        {"filter": None, "rows": {"sort": BY_HAND, "from": 0, "to": 1}, "set": ISSUE},
         {
             "filter": None,
             "replace": {"fields": ["title", "name"], "find": "a", "with": "b", "match": "word", "case": True},
         },
         {"filter": None, "copy": {"from": "day", "to": "title"}},
     ],
-    "delete_matching": [{"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}}],
+    "delete_matching": [
+        {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}},
+        {"filter": FILTER, "rows": {"sort": BY_HAND, "from": 0, "to": 9}},
+    ],
     "undo": [{"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3", "by": "ann", "nums": [1], "dry_run": True}],
     "export": [
         {
@@ -160,6 +170,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "formula_guard": False,
         },
         {"query": {"view": None, "columns": None, "filter": None}, "format": "ndjson"},
+        {"query": {"sort": BY_HAND}, "format": "ndjson"},
     ],
     "create_issue": [ISSUE],
     "update_issue": [ISSUE, {"base": 1, "fields": None}],
@@ -186,7 +197,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "explain": True,
         },
         {"cursor": None, "filter": None, "rules": []},
-        {"filter": RECENT},
+        {"filter": RECENT, "sort": BY_HAND},
     ],
     "groups": [
         {
@@ -210,8 +221,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
 }
 """Bodies that are accepted."""
 
-REFUSED_EXAMPLES = {"update_attribute": {1, 4, 5, 6, 7}, "create_webhook": {1}}
-"""By operation, the places of examples that are refused: the attribute is a text, the view is private."""
+REFUSED_EXAMPLES = {"update_attribute": {1, 4, 5, 6, 7}, "create_webhook": {1}, "create_view": {1}}
+"""By operation, the places of examples that are refused: the attribute is a text, the view is private, a new view has no
+order yet.
+"""
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},
@@ -345,7 +358,9 @@ def world(shared_account: Cloud) -> Cloud:
     double = {"name": "Double", "type": "number", "formula": "{amount} + {amount}", "indexed": False}
     api.made(f"{path}/attributes", double)
     api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
-    api.made(f"{path}/views", {"name": "First", **LOOK})
+    api.made(f"{path}/views", {"name": "First", **LOOK, "visibility": "shared"})
+    assert api.patch(f"{path}/views/v1", {"query": {"sort": BY_HAND}}).status == 200
+    api.made(f"{path}/views", {"name": "Own", **LOOK})
     for place in range(4):
         api.made(f"{path}/issues", {"name": f"{place}", "state": "open", "fields": nasty.VALUES})
     assert api.get("/v1/me").body["id"] == "ann"

@@ -37,7 +37,7 @@ EVER_NEW = {"create_project": {"id"}, "create_webhook": {"id", "secret"}}
 """The random parts of answers."""
 ALONE = {
     *("batch", "rotate_webhook", "replay_delivery", "restore_issue", "restore_attribute", "restore_project"),
-    *("update_matching", "delete_matching", "undo", "export"),
+    *("update_matching", "delete_matching", "undo", "export", "place_rows"),
 }
 """Operations that create nothing, and are tested elsewhere."""
 

@@ -121,6 +121,12 @@ _LOOK = (
     r"400 board\.card\.\d+ must not be named twice",
     r"400 board\.aggregate\.field is not a number field",
 )
+_MANUAL = (
+    r"400 (query\.|rows\.)?sort can have no other key beside a manual order",
+    r"400 sort\.0\.manual is not a view with a manual order",
+    r"400 query\.sort\.0\.manual (must be the id of the view itself|is not possible .*)",
+)
+"""Only some views have a manual order, and only their own."""
 _NOBODY = (r"400 mentions\.\d+ is not a user of the tenant",)
 
 MEANT: dict[str, tuple[str, ...]] = {
@@ -148,6 +154,11 @@ MEANT: dict[str, tuple[str, ...]] = {
     "create_view": _LOOK,
     "update_view": (*_LOOK, _STALE, r"400 place must be at most \d+"),
     "delete_view": (_STALE,),
+    "place_rows": (
+        r"400 (before|after) must not be one of nums",
+        r"400 nums must not name an issue twice: .*",
+        r"400 body must have exactly one of before, after",
+    ),
     "create_project": _OPTIONS,
     "update_project": (*_OPTIONS, _STALE),
     "delete_project": (_STALE,),
@@ -285,7 +296,7 @@ def on_a_copy(world: Cloud, name: str) -> Handler:
 
 def meant(operation: str, phases: tuple[str, ...]) -> tuple[str, ...]:
     """The expected refusals of an operation's valid requests in these phases."""
-    return (*MEANT.get(operation, ()), *(_GONE if "stateful" in phases else ()))
+    return (*MEANT.get(operation, ()), *_MANUAL, *(_GONE if "stateful" in phases else ()))
 
 
 def settings(mode: str, phases: tuple[str, ...]) -> dict[str, Any]:

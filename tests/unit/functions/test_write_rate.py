@@ -43,6 +43,7 @@ BODIES: dict[str, Any] = {
     "update_comment": {"text": "Other"},
     "create_view": {"name": "New"},
     "update_view": {"name": "Renamed"},
+    "place_rows": {"nums": [1], "after": None},
     "create_webhook": {"url": "https://hooks.example.org"},
     "update_webhook": {"enabled": False},
     "create_issue": {"name": "New"},
@@ -148,7 +149,9 @@ def both(
     api.made(f"{project}/issues", {"name": "First"})
     api.made(f"{project}/issues", {"name": "In the trash"})
     assert api.delete(f"{project}/issues/2").status == 204
-    api.made(f"{project}/views", {"name": "First"})
+    api.made(f"{project}/views", {"name": "First", "visibility": "shared"})
+    api.patch(f"{project}/views/v1", {"query": {"sort": [{"manual": "v1"}]}})
+    account.upkeep()
     account.follow()  # the history of a message
     account.table.put(webhooks.stored(WEBHOOK, project="plain"))
     account.table.put(webhooks.delivered(WEBHOOK, project="plain"))

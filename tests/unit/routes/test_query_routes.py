@@ -3,7 +3,7 @@
 from typing import Any
 
 from gridview.encoding import keys
-from tests.support.effects import CALLER, PROJECT, TENANT, Example
+from tests.support.effects import CALLER, PROJECT, TENANT, Example, issue
 from tests.support.worked_example import PATH
 
 
@@ -109,6 +109,21 @@ def test_update_view(example: Example) -> None:
     assert answer == {**made, "name": "Open", "version": 2, "updated": answer["updated"]}
     assert listed(example) == [answer]
     assert example.changed.keys() == {VIEW}
+
+
+def test_place_rows(example: Example) -> None:
+    example.follow()
+    made = example.api.made(f"{PATH}/views", {"name": "By hand", "visibility": "shared"})
+    by_hand = [{"manual": made["id"]}]
+    assert example.api.patch(f"{PATH}/views/{made['id']}", {"query": {"sort": by_hand}}).status == 200
+    example.settle()
+    answer = example.write(200)
+    assert [one["num"] for one in answer.body["items"]] == [3]
+    changed = {key for key in example.changed if key[0] != keys.request(TENANT, PROJECT)}
+    assert changed == {issue(3), (keys.placements(TENANT, PROJECT), keys.JOB)}
+    example.follow()
+    rows = example.caller.post(f"{PATH}/grid", {"sort": by_hand}).body["rows"]
+    assert [row["num"] for row in rows] == [1, 3, 2]
 
 
 def test_delete_view(example: Example) -> None:

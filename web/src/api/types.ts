@@ -10,7 +10,9 @@ export type Filter = Schemas['Filter'];
 export type TodayOperand = Schemas['TodayOperand'];
 export type NowOperand = Schemas['NowOperand'];
 export type MeOperand = Schemas['MeOperand'];
-export type SortKey = Required<Schemas['SortKey']>;
+/** A key of an order as the API takes it: a field, or the manual order of a view. */
+export type OrderKey = Schemas['SortKey'];
+export type SortKey = Required<Extract<OrderKey, { field: string }>>;
 export type GridRow = Schemas['GridRow'];
 export type GridRequest = Schemas['GridRequest'];
 export type Build = Schemas['Build'];

@@ -2,19 +2,15 @@
  * The cards of each column, from the rows that are held. A card is in the column of its value. After a move here, an
  * undo, or a change by someone else, the run of another column may still hold its row. Pure.
  */
-import type { SortKey } from '../api/types';
-import type { Field } from '../fields/fields';
 import { DRAFT, valueOf, type Row } from '../fields/values';
 import type { Held } from '../rows/store';
 import type { BoardValue } from '../view/board';
-import { compareRows } from '../view/order';
 import { keyOfColumn, runOf, type Column } from './columns';
 import { Lane, type Arrival, type Card } from './lane';
 
 export interface Arranging {
   readonly by: string;
-  readonly sort: readonly SortKey[];
-  readonly fields: readonly Field[];
+  readonly compare: (a: Row, b: Row) => number;
   /** The key of the run of issues that were just created. */
   readonly added: string;
 }
@@ -96,11 +92,11 @@ export class Cards {
   /** New issues are at the top, and the others where the sort has them among the loaded cards. */
   private arrivals(key: string, strays: readonly Stray[]): readonly Arrival[] {
     if (!strays.length) return [];
-    const { sort, fields } = this.arranging;
+    const { compare } = this.arranging;
     const own = (this.own.get(key) ?? []).sort((a, b) => a.offset - b.offset);
-    const ordered = [...strays].sort((a, b) => Number(b.isNew) - Number(a.isNew) || (a.isNew ? b.row.num - a.row.num : compareRows(a.row, b.row, sort, fields)));
+    const ordered = [...strays].sort((a, b) => Number(b.isNew) - Number(a.isNew) || (a.isNew ? b.row.num - a.row.num : compare(a.row, b.row)));
     return ordered.map(({ row, isNew }) => {
-      const before = isNew ? undefined : own.findLast((one) => compareRows(one.row, row, sort, fields) < 0);
+      const before = isNew ? undefined : own.findLast((one) => compare(one.row, row) < 0);
       return { num: row.num, before: before ? before.offset + 1 : 0 };
     });
   }

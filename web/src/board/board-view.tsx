@@ -45,7 +45,7 @@ export function BoardView({ model, actions, onAdd, onReady }: BoardViewProps) {
         const { name = '', nums = [] } = board.carried.peek() ?? {};
         return nums.length === 1 ? name : words.cards(nums.length);
       },
-      over: (column) => board.carryOver(column),
+      over: (column, y) => board.carryTo(column, y),
       drop: () => board.drop({ reveals: false }),
       cancel: () => board.cancel(),
     });
@@ -68,7 +68,7 @@ export function BoardView({ model, actions, onAdd, onReady }: BoardViewProps) {
         <Rest board={board} />
       </div>
       <p id={hint} hidden>
-        {board.canMove ? words.keys : words.viewKeys}
+        {board.canMove ? (board.model.canPlace ? words.keysManual : words.keys) : words.viewKeys}
       </p>
       <p class="visually-hidden" aria-live="assertive">
         {board.announcement.value}

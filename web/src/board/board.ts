@@ -8,16 +8,19 @@ import { batch, computed, signal, type ReadonlySignal, type Signal } from '@prea
 import { BATCH } from '../edits/writes';
 import { keyOf } from '../edits/marks';
 import type { Field } from '../fields/fields';
+import type { Anchor } from '../edits/placing';
 import { DRAFT, valueOf, type Row } from '../fields/values';
 import { labelOf } from '../grid/group-label';
+import { placeRows } from '../manual/place';
 import type { Actions } from '../project/actions';
 import { ADDED, type ProjectModel } from '../project/model';
 import type { Held, Slot, Window } from '../rows/store';
+import { compareKeys, compareRows } from '../view/order';
 import { boardOf, MAX_BOARD_COLUMNS, type Board as Settings, type BoardColumn } from '../view/board';
 import { Cards } from './arrange';
 import { columnsOf, movedColumn, runOf, withColumn, type Column } from './columns';
 import type { Lane } from './lane';
-import { carriedTo, stepped, type Extent } from './steps';
+import { carriedTo, gapBeyond, stepped, type Extent } from './steps';
 import { boardWords as texts } from './words';
 
 /** Cards of a column that are requested before its height is known, and beyond the drawn ones. */
@@ -41,6 +44,8 @@ export interface Carried {
   readonly name: string;
   /** The key of the column over which they are; null for none. */
   readonly over: string | null;
+  /** In a manual order, the place in the column before which they go; null for any. */
+  readonly place: number | null;
 }
 
 /** What the element of a column does for the board. */
@@ -49,6 +54,15 @@ export interface ColumnView {
   reveal(place: number): void;
   focus(): void;
   extent(): { readonly top: number; readonly page: number };
+  /** The place before which a card goes that is dropped at a height of the screen. */
+  placeAt(y: number): number;
+}
+
+interface MoveOptions {
+  /** Bring the moved card into view. */
+  readonly reveals?: boolean;
+  /** The place in the column before which they go. */
+  readonly place?: number | null;
 }
 
 export class Board {
@@ -85,7 +99,9 @@ export class Board {
     this.fields = computed(() => (this.settings.value?.card ?? []).flatMap((id) => (id === 'name' ? [] : (model.field(id) ?? []))));
     this.cards = computed(() => {
       const by = this.settings.value?.by ?? '';
-      return new Cards(this.held.value(), { by, sort: model.view.value.sort, fields: model.fields, added: ADDED });
+      const { sort, manual } = model.view.value;
+      const compare = manual === null ? (a: Row, b: Row) => compareRows(a, b, sort, model.fields) : compareKeys;
+      return new Cards(this.held.value(), { by, compare, added: ADDED });
     });
     this.all = computed(() => {
       const settings = this.settings.value;
@@ -258,7 +274,7 @@ export class Board {
       this.actions.outcome.value = texts.tooMany(BATCH);
       return false;
     }
-    this.carried.value = { nums, name: String(valueOf(row, 'name') ?? num), over };
+    this.carried.value = { nums, name: String(valueOf(row, 'name') ?? num), over, place: null };
     return true;
   }
 
@@ -275,20 +291,42 @@ export class Board {
   }
 
   /** The carried cards come over a column. */
-  carryOver(over: string | null): void {
+  carryOver(over: string | null, at: number | null = null): void {
     const carried = this.carried.peek();
-    if (carried && carried.over !== over) this.carried.value = { ...carried, over };
+    const place = this.model.canPlace ? at : null;
+    if (carried && (carried.over !== over || carried.place !== place)) this.carried.value = { ...carried, over, place };
   }
 
-  /** The carried cards go to another column by a key. Returns whether it was taken. */
+  /** The carried cards are over a column, at a height of the screen. */
+  carryTo(over: string | null, y: number): void {
+    this.carryOver(over, over === null ? null : (this.views.get(over)?.placeAt(y) ?? null));
+  }
+
+  /** The carried cards go to another column by a key, or in a manual order to another place. Returns whether it was taken. */
   carryBy(key: string): boolean {
     const carried = this.carried.peek();
+    if (this.model.canPlace && (key === 'ArrowUp' || key === 'ArrowDown')) return this.carryAlong(key === 'ArrowUp' ? -1 : 1);
     const columns = this.shown.peek().filter((column) => this.takes(column));
     const next = carriedTo(key, columns.findIndex((column) => column.key === carried?.over), columns.length);
     const column = next === null ? undefined : columns[next];
     if (!column || next === null) return false;
     this.carryOver(column.key);
     this.announcement.value = texts.comesOver(this.nameOf(column), next + 1, columns.length);
+    return true;
+  }
+
+  private carryAlong(by: -1 | 1): boolean {
+    const carried = this.carried.peek();
+    const column = this.shown.peek().find(({ key }) => key === carried?.over);
+    if (!carried || !column) return false;
+    const own = this.placeOf(carried.nums[0] ?? DRAFT);
+    const from = carried.place ?? (own?.column.key === column.key ? own.place : by > 0 ? -1 : column.lane.length + 1);
+    const next = gapBeyond(from, by, own?.column.key === column.key ? own.place : null, column.lane.length);
+    if (next === null) return true;
+    this.carryOver(column.key, next);
+    this.views.get(column.key)?.reveal(Math.min(next, column.lane.length - 1));
+    const slot = this.at(column, next);
+    this.announcement.value = slot.kind === 'issue' ? texts.comesBefore(String(valueOf(slot.row, 'name') ?? slot.row.num)) : texts.comesLast;
     return true;
   }
 
@@ -310,7 +348,7 @@ export class Board {
       return;
     }
     this.carried.value = null;
-    void this.move(carried.nums, column, carried.name, { reveals });
+    void this.move(carried.nums, column, carried.name, { reveals, place: carried.place });
   }
 
   /** Whether cards can be put into a column. */
@@ -319,7 +357,7 @@ export class Board {
   }
 
   /** Give cards the value of a column, as one step of undo. They are there at once, and the API follows. */
-  async move(nums: readonly number[], column: Column, name: string, { reveals = true } = {}): Promise<void> {
+  async move(nums: readonly number[], column: Column, name: string, { reveals = true, place = null }: MoveOptions = {}): Promise<void> {
     const { model, field } = this;
     if (!field) return;
     const held = nums.flatMap((num) => model.rows.held(num) ?? []);
@@ -327,15 +365,36 @@ export class Board {
     const rows = others.length ? [...held, ...(await model.issuesOf(others))] : held;
     const edits = rows.map((row) => ({ num: row.num, field: field.id, before: valueOf(row, field.id), after: column.value })).filter(({ before, after }) => before !== after);
     const [first] = nums;
-    if (!edits.length || first === undefined) return;
-    const written = model.editor.apply({ edits });
+    const anchor = place === null ? null : this.anchorAt(column, place, new Set(nums));
+    if ((!edits.length && !anchor) || first === undefined) return;
+    const written = anchor ? placeRows(model, { nums: rows.map(({ num }) => num), anchor, edits }) : model.editor.apply({ edits }).then(() => null);
     batch(() => {
-      this.actions.outcome.value = texts.moved(name, edits.length, this.nameOf(column));
+      this.actions.outcome.value = texts.moved(name, anchor ? rows.length : edits.length, this.nameOf(column));
       if (!column.hidden) this.choose(column.key, first, { reveals });
     });
-    await written;
+    const reason = await written;
+    if (reason !== null) this.actions.outcome.value = reason;
     const refused = edits.filter(({ num }) => model.editor.marks.peek().get(keyOf(num, field.id))?.kind === 'refused').length;
     if (refused) this.actions.outcome.value = texts.notMoved(refused);
+  }
+
+  /** The card beside which others go that are dropped before a place; null in a column without another card. */
+  private anchorAt({ key }: Column, place: number, moving: ReadonlySet<number>): Anchor | null {
+    const column = this.shown.peek().find((one) => one.key === key);
+    if (!column) return null;
+    const numAt = (at: number) => {
+      const slot = this.at(column, at);
+      return slot.kind === 'issue' && !moving.has(slot.row.num) ? slot.row.num : null;
+    };
+    for (let at = place; at < column.lane.length; at += 1) {
+      const before = numAt(at);
+      if (before !== null) return { before };
+    }
+    for (let at = place - 1; at >= 0; at -= 1) {
+      const after = numAt(at);
+      if (after !== null) return { after };
+    }
+    return null;
   }
 
   // New cards

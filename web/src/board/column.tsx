@@ -8,7 +8,7 @@ import { Icon } from '../ui/icon';
 import { words as pageWords } from '../words';
 import type { Board, ShownColumn } from './board';
 import { Card, cardHeight, pitchOf } from './card';
-import { drawn, heightOf, isStretched, offsetAt, revealing, scrolledTo, topOf } from './viewport';
+import { drawn, heightOf, isStretched, offsetAt, placeAt, revealing, scrolledTo, topOf } from './viewport';
 import { boardWords as words } from './words';
 
 export interface OpenMenu {
@@ -134,6 +134,15 @@ function Draft({ board, row }: { readonly board: Board; readonly row: Row }) {
   );
 }
 
+/** Where the carried cards go. */
+function DropLine({ top }: { readonly top: number }) {
+  const line = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (line.current) line.current.style.transform = `translateY(${top}px)`;
+  }, [top]);
+  return <div ref={line} class="card-drop-line" />;
+}
+
 /** A card as it was drawn last. */
 interface DrawnCard {
   readonly inputs: readonly unknown[];
@@ -168,6 +177,7 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
         look();
       },
       focus: () => element.focus({ preventScroll: true }),
+      placeAt: (y) => placeAt(latest.current.extent, y - element.getBoundingClientRect().top, element.scrollTop, element.clientHeight),
       extent: () => ({ top: drawn(latest.current.extent, element.scrollTop, element.clientHeight).top, page: Math.max(1, Math.floor(element.clientHeight / latest.current.extent.pitch)) }),
     });
     look();
@@ -198,6 +208,8 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
   const focus = board.focus.value;
   const idOf = (place: number) => `card-${column.key}-${place}`;
   const place = focus?.column === column.key ? board.placeOf(focus.num)?.place : undefined;
+  const carried = board.carried.value;
+  const dropsAt = carried?.over === column.key && board.takes(column) ? carried.place : null;
   // A card that is drawn already is drawn again only if one of these has changed, or a signal that it reads.
   const before = drawnBefore.current;
   drawnBefore.current = new Map();
@@ -260,6 +272,7 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
     >
       <div ref={space} class="board-space">
         {cards}
+        {dropsAt !== null && <DropLine top={topOf(extent, dropsAt, view.scrolled, view.height)} />}
       </div>
       {extent.count === 0 && (
         <p class="board-none" aria-hidden="true">

@@ -54,3 +54,14 @@ export function carriedTo(key: string, column: number, columns: number): number 
   const next = key === 'ArrowLeft' ? column - 1 : key === 'ArrowRight' ? column + 1 : key === 'Home' ? 0 : key === 'End' ? columns - 1 : column;
   return next === column || next < 0 || next >= columns ? null : next;
 }
+
+/**
+ * The next gap above or below one in a column, as the place of the card after it; null at an edge. The gaps around the carried
+ * card, at `own`, are one.
+ */
+export function gapBeyond(gap: number, by: -1 | 1, own: number | null, count: number): number | null {
+  const from = own !== null && gap === own + 1 ? own : gap;
+  const next = from === own && by > 0 ? own + 2 : from + by;
+  const settled = next === (own ?? NaN) + 1 ? (own ?? 0) : next;
+  return settled < 0 || settled > count ? null : settled;
+}

@@ -66,3 +66,9 @@ export function revealing(column: Column, place: number, scrolled: number, view:
   if (top < offset) return scrolledTo(column, top, view);
   return bottom > offset + view ? scrolledTo(column, bottom - view, view) : scrolled;
 }
+
+/** The place before which a card goes that is dropped so many pixels below the top of the view: the nearest gap. */
+export function placeAt(column: Column, y: number, scrolled: number, view: number): number {
+  const gap = Math.round((offsetAt(column, scrolled, view) + y) / column.pitch);
+  return Math.max(0, Math.min(column.count, gap));
+}

@@ -28,6 +28,9 @@ export const boardWords = {
   pickedUp: (name: string, cards: number, column: string) =>
     `Picked up ${what(name, cards)} from ${column}. Arrow keys choose a column, Space drops, Escape cancels.`,
   comesOver: (column: string, place: number, columns: number) => `${column}, column ${place} of ${columns}.`,
+  comesBefore: (card: string) => `Before “${card}”.`,
+  comesLast: 'At the end of the column.',
+  keysManual: 'Space picks up a card, arrow keys choose a column and a place, Space drops it, Escape cancels. Enter opens the issue.',
   moved: (name: string, cards: number, column: string) => `Moved ${what(name, cards)} to ${column}.`,
   stays: (name: string, cards: number) => `Cancelled. ${what(name, cards)} ${cards === 1 ? 'stays' : 'stay'} in place.`,
   notMoved: (cards: number) => `${cardsOf(cards)} could not be moved.`,

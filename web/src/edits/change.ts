@@ -2,6 +2,7 @@
 import type { GridRow } from '../api/types';
 import type { CellValue } from '../fields/values';
 import type { Field } from '../fields/fields';
+import { arrangedWith, unarranged, type Arrangement } from './placing';
 
 export interface CellEdit {
   readonly num: number;
@@ -32,6 +33,8 @@ export interface Change {
   readonly edits: readonly CellEdit[];
   readonly made: readonly Kept[];
   readonly deleted: readonly Kept[];
+  /** Rows that were placed in a manual order. */
+  readonly places?: Arrangement;
   /** The id under which a change was written that only deleted issues. The API restores them by it. */
   readonly id?: string;
   /** The id under which jobs of the API write. */
@@ -42,13 +45,13 @@ export interface Change {
 
 export const NO_CHANGE: Change = { edits: [], made: [], deleted: [] };
 
-export function isEmpty({ edits, made, deleted, job, undo }: Change): boolean {
-  return !edits.length && !made.length && !deleted.length && job === undefined && undo === undefined;
+export function isEmpty({ edits, made, deleted, places, job, undo }: Change): boolean {
+  return !edits.length && !made.length && !deleted.length && places === undefined && job === undefined && undo === undefined;
 }
 
 /** The change that reverses another one. */
-export function inverse({ edits, made, deleted }: Change): Change {
-  return { edits: reverted(edits), made: deleted, deleted: made };
+export function inverse({ edits, made, deleted, places }: Change): Change {
+  return { edits: reverted(edits), made: deleted, deleted: made, ...(places && { places: unarranged(places) }) };
 }
 
 export function reverted(edits: readonly CellEdit[]): readonly CellEdit[] {
@@ -58,7 +61,8 @@ export function reverted(edits: readonly CellEdit[]): readonly CellEdit[] {
 /** The change with other numbers of issues: an issue that is created again has a new one. */
 export function renumbered(change: Change, numbers: ReadonlyMap<number, number>): Change {
   const now = <T extends { readonly num: number }>(one: T): T => ({ ...one, num: numbers.get(one.num) ?? one.num });
-  return { ...change, edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
+  const { edits, made, deleted, places } = change;
+  return { ...change, edits: edits.map(now), made: made.map(now), deleted: deleted.map(now), ...(places && { places: arrangedWith(places, numbers) }) };
 }
 
 /** The values to create an issue again, as it is now: without the computed ones, and without defaults where it has none. */

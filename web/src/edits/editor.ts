@@ -18,6 +18,7 @@ import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, reverted, 
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
+import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
@@ -25,6 +26,8 @@ import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type Operatio
 export interface HeldRows {
   held(num: number): Row | undefined;
   replace(num: number, change: (row: Row) => Row): void;
+  /** Show rows where they are being placed. Returns how to show them where the API has them. */
+  place?(places: Arrangement): () => void;
 }
 
 export interface Progress {
@@ -71,6 +74,8 @@ export class Editor {
   readonly history = signal<History>(NO_HISTORY);
   /** The progress of a write of many issues, while it runs. */
   readonly progress = signal<Progress | null>(null);
+  /** The placements of rows without an answer yet. */
+  readonly placing = signal(0);
   /** The versions that this tab has written. An issue may be out of view when it is written again. */
   private readonly versions = new Map<number, number>();
   /** The ids of the last changes that were made here. */
@@ -91,10 +96,10 @@ export class Editor {
 
   /** Make a change as one step of undo. Resolves when all of it is written or refused. */
   async apply(wanted: Partial<Change>): Promise<Outcome> {
-    const { edits, made, deleted } = { ...NO_CHANGE, ...wanted };
+    const { edits, made, deleted, places } = { ...NO_CHANGE, ...wanted };
     this.unmark(edits);
     const changed = edits.filter(({ before, after }) => !sameValue(before, after));
-    return this.make({ edits: changed, made, deleted }, did);
+    return this.make({ edits: changed, made, deleted, ...(places && { places }) }, did);
   }
 
   /**
@@ -178,22 +183,27 @@ export class Editor {
     note: (history: History, taken: Change) => History,
     write: (unsent: Unsent) => Promise<Outcome> = (unsent) => this.write(change, unsent),
   ): Promise<Outcome> {
-    const { edits, made, deleted } = change;
+    const { edits, made, deleted, places } = change;
+    const placed = places?.forth.reduce((sum, { nums }) => sum + nums.length, 0) ?? 0;
     const byNum = byIssue(edits);
     const unsent: Unsent = { edits: new Map(byNum), bases: new Map([...byNum.keys()].map((num) => [num, this.seen(num)])) };
     this.unsent.add(unsent);
     // The extent of an undo by the API is not known yet.
-    const answered = this.writeQueue.count(edits.length + made.length + deleted.length || 1);
+    const answered = this.writeQueue.count(edits.length + made.length + deleted.length + placed || 1);
     this.show(edits);
+    const putBack = places && this.rows.place?.(places);
+    if (places) this.placing.value += 1;
     this.mark(edits, { kind: 'pending' });
     const turn = this.queue.then(async () => {
       try {
         const outcome = await write(unsent);
+        if (places && !outcome.taken.places) putBack?.();
         this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
         if (!isEmpty(outcome.taken)) this.written(outcome.taken);
         return outcome;
       } finally {
         this.progress.value = null;
+        if (places) this.placing.value -= 1;
         this.unsent.delete(unsent);
         answered();
       }
@@ -267,10 +277,11 @@ export class Editor {
     this.claim(id);
     const edits = await this.writeEdits(unsent, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
+    const placed = await this.place(change.places, id);
     const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...versionOf(this.seen(num) || version) } }), id);
-    const only = deleted.taken.length > 0 && !edits.length && !made.taken.length;
-    const taken = { edits, made: made.taken, deleted: deleted.taken, ...(only && { id }) };
-    return { taken, problems: [...made.problems, ...deleted.problems] };
+    const only = deleted.taken.length > 0 && !edits.length && !made.taken.length && !placed.places;
+    const taken = { edits, made: made.taken, deleted: deleted.taken, ...(placed.places && { places: placed.places }), ...(only && { id }) };
+    return { taken, problems: [...made.problems, ...placed.problems, ...deleted.problems] };
   }
 
   private async writeEdits(unsent: Unsent, change: string): Promise<readonly CellEdit[]> {
@@ -300,6 +311,30 @@ export class Editor {
       }
     }
     return { taken, problems };
+  }
+
+  /** Place rows in a manual order. After a refusal, the rest is not placed. */
+  private async place(
+    places: Arrangement | undefined,
+    change: string,
+  ): Promise<{ readonly places?: Arrangement; readonly problems: readonly ProblemDocument[] }> {
+    if (!places) return { problems: [] };
+    try {
+      for (const placing of places.forth) {
+        const key = crypto.randomUUID();
+        const placed = await this.writeQueue.send(() => placeRows(this.api, this.project, places.view, placing, { change, key }));
+        for (const { num, key: place, version } of placed) {
+          const before = this.seen(num);
+          this.rows.replace(num, (row) => ({ ...row, key: place, version: row.version === version - 1 ? version : row.version }));
+          if (before !== version - 1) continue;
+          this.versions.set(num, version);
+          this.rebase(num, before, version);
+        }
+      }
+      return { places, problems: [] };
+    } catch (error) {
+      return { problems: [problemIn(error)] };
+    }
   }
 
   private async batch(operations: readonly Operation[], change: string): Promise<readonly OperationResult[]> {

@@ -22,6 +22,8 @@ export function isRange(value: GroupValue): value is NumberRange {
 export interface Row {
   readonly num: number;
   readonly version: number;
+  /** Its key in the order of the view, whose order is that of the rows. Undefined if the API was not asked. */
+  readonly key?: string;
   /** By field id; a field without a value is not there. */
   readonly values: Readonly<Record<string, CellValue>>;
   /** Why formulas have no value, by field id; undefined if all have one. */
@@ -47,9 +49,16 @@ export interface Judged {
 }
 
 /** An issue of the API, without the places of rules that it matches. */
-export function rowOf({ num, version, fields, unavailable, ...builtIn }: Omit<GridRow, 'matches'>): Row {
+export function rowOf({ num, version, key, fields, unavailable, ...builtIn }: Omit<GridRow, 'matches'>): Row {
   const values = { ...builtIn, ...fields, num };
-  return { num, version, values, ...(unavailable && { unavailable }), computedFrom: { version, values } };
+  return {
+    num,
+    version,
+    ...(key !== undefined && { key }),
+    values,
+    ...(unavailable && { unavailable }),
+    computedFrom: { version, values },
+  };
 }
 
 /** The number of a row that is no issue yet: its first value creates it. */

@@ -9,11 +9,12 @@ import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
 import type { Group } from '../rows/layout';
-import { commonShift, type Moved } from '../rows/moves';
+import { commonShift, type Moved, type Moving } from '../rows/moves';
 import { headsAbove, stickyHeads } from '../rows/sticky';
 import { contains, coversColumns, filledTo, rectangleOf, rectanglesOf, withRows, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { isTyping } from '../ui/typing';
+import { Arranging } from './arranging';
 import { functionsOf } from '../view/footers';
 import { colorOfCell } from '../view/rules';
 import { sortedBy } from '../view/view';
@@ -185,6 +186,13 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     },
     resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
     move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),
+    mayDrag: () => model.canPlace,
+    drag: (index) => arranging.start(index),
+    draggedOver: (edge) => arranging.over(edge),
+    dragged: (take) => {
+      if (take) void arranging.drop();
+      else arranging.cancel();
+    },
     mayEdit: (index, field) => {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
@@ -250,6 +258,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
           if (anchor) owner.openContext({ kind: 'cell', cell }, anchor, null);
         },
         check: (row) => void actions.check(row, false),
+        moveRows: model.canPlace ? (by) => void arranging.step(by) : null,
       }),
   };
   const resizing = new ResizeObserver(() => (width.value = element.clientWidth));
@@ -261,6 +270,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     columns: columnsOf(model, width.peek()),
     mayAdd: permits(model.role, 'admin'),
   });
+  const arranging = new Arranging(model, actions, ({ first, last }) => {
+    const column = model.selection.peek()?.anchor.column ?? 0;
+    grid.focus({ row: first, column });
+    model.selection.value = { anchor: { row: first, column }, reach: { row: last, column } };
+  });
   let { layout } = rows;
   const drawCells = inOneFrame(() => grid.refresh());
   // By how many rows those in view have moved, until they are drawn.
@@ -271,13 +285,13 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     drawRows(moved !== null);
     if (moved) grid.shift(moved.by, moved.focus);
   };
-  const move = (now: Moved) => {
+  const move = (now: Moved, { isOwn }: Moving) => {
     const inView = grid.inView();
     const selection = model.selection.peek();
     const by = commonShift(inView, now);
     const row = selection?.anchor.row ?? -1;
     // A user at the beginning without a row in focus sees the rows that arrive there.
-    const follows = !inView.atTop || (row >= inView.first && row <= inView.last);
+    const follows = !isOwn && (!inView.atTop || (row >= inView.first && row <= inView.last));
     if (selection) model.selection.value = withRows(selection, (at) => now(at) ?? at);
     shifted = { by: follows ? by : 0, focus: model.selection.peek()?.anchor ?? null };
   };
@@ -328,6 +342,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => drawn.subscribe(() => grid.refreshFooter())),
     effect(() => grid.setColumns(columnsOf(model, width.value))),
     effect(() => grid.setHeight(model.view.value.height)),
+    effect(() => grid.setDraggable(model.canPlace)),
     model.finding.reached.subscribe((cell) => {
       if (cell) grid.reveal(cell);
     }),

@@ -12,6 +12,7 @@ import type { Point } from '../place';
 import type { StickyHead } from '../rows/sticky';
 import type { Range, Slot } from '../rows/store';
 import type { RowHeight } from '../view/view';
+import type { Edge } from '../manual/target';
 import type { Cell, Choosing } from '../selection/range';
 
 export interface GridColumn {
@@ -80,6 +81,15 @@ export interface GridOwner {
   /** Show all fields of the issue in a row. */
   expand(index: number): void;
 
+  /** Whether the user may drag rows. */
+  mayDrag(): boolean;
+  /** A row is going to be dragged. Returns the text beside the pointer; null if it cannot be. */
+  drag(index: number): string | null;
+  /** The dragged rows are over an edge of a row. Returns the edge where they would go; null for none. */
+  draggedOver(edge: Edge | null): Edge | null;
+  /** The drag is over. `take`: move the rows. */
+  dragged(take: boolean): void;
+
   mayEdit(index: number, field: string): boolean;
   /** An editor was asked for: report why a cell cannot be edited, if there is a reason. */
   refuseEdit(cell: Cell): void;
@@ -119,6 +129,8 @@ export interface Grid {
   setHeight(height: RowHeight): void;
   /** How many rows there are. */
   setLength(length: number): void;
+  /** Whether rows can be dragged. */
+  setDraggable(draggable: boolean): void;
   /** The result of `at` has changed: draw it. */
   refresh(): void;
   /** The content of `drawFooter` has changed. */

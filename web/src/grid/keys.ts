@@ -21,10 +21,12 @@ export interface KeyTargets {
   readonly openContext: (cell: Cell) => void;
   /** Check the box of a row, or take the check away. */
   readonly check: (row: number) => void;
+  /** Move the selected rows by one; null if they have no manual order. */
+  readonly moveRows: ((by: -1 | 1) => void) | null;
 }
 
 /** Handle a key. Returns whether it was taken. */
-export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, openContext, check }: KeyTargets): boolean {
+export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, openContext, check, moveRows }: KeyTargets): boolean {
   const selection = model.selection.peek();
   if (!selection) return false;
   const control = event.ctrlKey || event.metaKey;
@@ -38,7 +40,8 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     grid.reveal(next.reach);
   };
   const step = STEPS[event.key];
-  if (step && event.shiftKey) return take(() => select(extended(selection, step, model.size, control)));
+  if (step && event.shiftKey && !event.altKey) return take(() => select(extended(selection, step, model.size, control)));
+  if (moveRows && event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) return take(() => moveRows(event.key === 'ArrowUp' ? -1 : 1));
   if (event.key === 'ArrowDown' && event.altKey) return take(() => openMenu(selection.anchor.column));
   if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) return take(() => openContext(selection.anchor));
   if (event.key === 'F8' && event.shiftKey) return take(() => model.addRange());

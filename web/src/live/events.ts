@@ -8,9 +8,15 @@ export function isReset(event: FeedEvent): event is ResetEvent {
   return event.kind === 'reset';
 }
 
+/** Whether a change has only placed its issue in a manual order: its values are the same, and so is their instant. */
+export function isPlacement({ kind, fields }: ChangeEvent): boolean {
+  return kind === 'update' && !Object.keys(fields).length;
+}
+
 /** The row with the values that a change has given it; itself where it has them already. */
 export function applied(row: Row, event: ChangeEvent, only: (field: string) => boolean = () => true): Row {
   if (event.num !== row.num || event.version <= row.version) return row;
+  if (isPlacement(event)) return { ...row, version: event.version };
   const news = Object.entries(event.fields).filter(([field]) => only(field));
   const values = Object.fromEntries(news.map(([field, edit]): [string, CellValue] => [field, edit.new]));
   return { ...row, version: event.version, values: { ...row.values, ...values, updated: event.at, updated_by: event.by } };
@@ -20,10 +26,13 @@ export function applied(row: Row, event: ChangeEvent, only: (field: string) => b
 export interface Dependence {
   readonly places: ReadonlySet<string>;
   readonly figures: ReadonlySet<string>;
+  /** Whether the rows are in a manual order. */
+  readonly manual?: boolean;
 }
 
 /** The parts of a view that a change may have altered. */
-export function effectOf(event: ChangeEvent, { places, figures }: Dependence): { readonly places: boolean; readonly figures: boolean } {
+export function effectOf(event: ChangeEvent, { places, figures, manual = false }: Dependence): { readonly places: boolean; readonly figures: boolean } {
+  if (isPlacement(event)) return { places: manual, figures: false };
   const fields = [...Object.keys(event.fields), 'updated', 'updated_by'];
   const moves = event.kind !== 'update' || fields.some((field) => places.has(field));
   return { places: moves, figures: moves || fields.some((field) => figures.has(field)) };

@@ -7,6 +7,7 @@ import { stepOfJobs } from '../edits/history';
 import { countTouched } from '../edits/revert';
 import type { Target } from '../rows/targets';
 import { words } from '../words';
+import { orderOf } from '../view/view';
 import type { BulkEdit } from './jobs';
 import type { ProjectModel } from './model';
 
@@ -17,7 +18,7 @@ export class ApiChanges {
   async begin(order: { readonly targets: readonly Target[] } & (BulkEdit | { readonly set: null })): Promise<boolean> {
     const change = changeId();
     const known = this.model.jobs.list.peek().length;
-    const begun = await this.model.jobs.begin({ ...order, sort: this.model.view.peek().sort }, change);
+    const begun = await this.model.jobs.begin({ ...order, sort: orderOf(this.model.view.peek()) }, change);
     if (this.model.jobs.list.peek().length > known) this.model.editor.began(change);
     this.model.panels.window.value = 'jobs';
     return begun;

@@ -11,6 +11,7 @@ export function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {
       const [one, other] = [rows.held(num), issue.held(num)];
       return one && other ? (one.version < other.version ? other : one) : (one ?? other);
     },
+    place: (places) => rows.place?.(places) ?? (() => undefined),
     replace: (num, change) => {
       rows.replace(num, change);
       issue.replace(num, change);

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { withRetry } from '../api/retry';
-import type { Filter, GridRequest, SortKey } from '../api/types';
+import type { Filter, GridRequest, OrderKey } from '../api/types';
 import { formatValue } from '../cells/format';
 import { cellText, csvLine } from '../csv/write';
 import type { Field } from '../fields/fields';
@@ -11,7 +11,7 @@ import { rowOf, valueOf, type Row } from '../fields/values';
 const PAGE = 500;
 
 export interface ExportQuery {
-  readonly sort: readonly SortKey[];
+  readonly sort: readonly OrderKey[];
   readonly filter: Filter | null;
   readonly fields: readonly Field[];
   /** Do not guard cells that look like formulas, so that an import gets the same values. */

@@ -23,7 +23,7 @@ import { narrowedBy } from '../view/filters';
 import { ownTimezone } from '../view/relative';
 import { NO_RULING } from '../view/rules';
 import { textMatchFor, type TextMatch } from '../view/text-search';
-import { DEFAULT_VIEW } from '../view/view';
+import { DEFAULT_VIEW, orderOf } from '../view/view';
 import { words } from '../words';
 import { byOf } from './groups';
 import type { ProjectModel } from './model';
@@ -108,9 +108,9 @@ export class Finding {
       return this.isOpen.value ? soughtIn(this.fields.value, this.text.value, this.match, filter || search ? model.filter : null) : null;
     });
     const query = computed(() => {
-      const { sort, filter, search, groups } = this.model.arranged.value;
+      const { sort, manual, filter, search, groups } = this.model.arranged.value;
       const fields = this.fields.value.map(({ id }) => id);
-      return `${this.isOpen.value} ${fields.join()} ${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups })} ${this.text.value}`;
+      return `${this.isOpen.value} ${fields.join()} ${toAddress({ ...DEFAULT_VIEW, sort, manual, filter, search, groups })} ${this.text.value}`;
     });
     const focus = computed(() => model.selection.value?.anchor);
     let { layout } = model.rows;
@@ -287,7 +287,7 @@ export class Finding {
   /** The next match among all rows, by the API. */
   private async far(step: Step, signal: AbortSignal): Promise<Found | null> {
     const { api, project, view, rows } = this.model;
-    const { sort } = view.peek();
+    const sort = orderOf(view.peek());
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       await this.count(signal);
       const here = await this.here(signal);
@@ -361,7 +361,8 @@ export class Finding {
     const place = rows.layout.at(focus.row);
     const [row] = await this.model.issuesIn(focus.row, focus.row);
     if (!row || place?.kind !== 'issue') return { run: runsBefore(rows.layout, focus.row), before: 0, matches: false };
-    const { groups, sort } = arranged.peek();
+    const { groups } = arranged.peek();
+    const sort = orderOf(arranged.peek());
     const runs = this.model.runs();
     // A new issue is at the end until the user leaves it. Without groups the API knows its place.
     const at = groups.length ? runs.findIndex(({ key }) => key === place.run.key) : 0;

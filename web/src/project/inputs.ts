@@ -23,14 +23,14 @@ export function figuresOf(view: View, fields: readonly Field[]): GroupsQuery['ag
 }
 
 /** The inputs of the rows, as text: the view is created again with each change of the address. */
-export function queryText({ sort, filter, search, groups, groupOrder }: View, columns: readonly Column[], figures: GroupsQuery['aggregates']): string {
+export function queryText({ sort, manual, filter, search, groups, groupOrder }: View, columns: readonly Column[], figures: GroupsQuery['aggregates']): string {
   const shown = columns.map(({ field }) => field).sort();
-  return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(figures)}`;
+  return `${toAddress({ ...DEFAULT_VIEW, sort, manual, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(figures)}`;
 }
 
 /** The fields whose changes move rows, and those whose changes alter the figures: also what formulas among them read. */
 export function dependenceOf(
-  { sort, groups, groupOrder, footers }: View,
+  { sort, manual, groups, groupOrder, footers }: View,
   filter: Filter | null,
   figures: GroupsQuery['aggregates'],
   fields: readonly Field[],
@@ -40,5 +40,6 @@ export function dependenceOf(
   return {
     places: withInputs([...places, ...fieldsIn(filter)], fields),
     figures: withInputs([...Object.keys(footers), ...figures.map(({ field }) => field)], fields),
+    manual: manual !== null,
   };
 }

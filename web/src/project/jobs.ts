@@ -7,7 +7,7 @@ import { computed, signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { withRetry } from '../api/retry';
 import { isAbort } from '../api/problem';
-import type { BackgroundJob, FieldCopy, Filter, RefusedIssue, Replacement, SortKey, UndoAnswer } from '../api/types';
+import type { BackgroundJob, FieldCopy, Filter, RefusedIssue, Replacement, OrderKey, UndoAnswer } from '../api/types';
 import type { Patch } from '../edits/change';
 import { requestUndo, isJob } from '../edits/revert';
 import type { Target } from '../rows/targets';
@@ -20,7 +20,7 @@ export type BulkEdit = { readonly set: Patch } | { readonly replace: Replacement
 /** The issues of a bulk change, in the order of the view. */
 interface Chosen {
   readonly targets: readonly Target[];
-  readonly sort: readonly SortKey[];
+  readonly sort: readonly OrderKey[];
 }
 
 /** A change of many issues, or their deletion. */
@@ -28,7 +28,7 @@ export type BulkRequest = Chosen & (BulkEdit | { readonly set: null });
 
 /** The content of a file. */
 export interface ExportRequest {
-  readonly sort: readonly SortKey[];
+  readonly sort: readonly OrderKey[];
   readonly filter: Filter | null;
   readonly columns: readonly string[];
   /** Do not guard texts that a spreadsheet would run as formulas. */
@@ -54,7 +54,7 @@ export function nameOfJob(job: Pick<BackgroundJob, 'kind' | 'changed'>): string 
   return isPreview(job) ? words.jobs.preview : words.jobs.kinds[job.kind];
 }
 
-function bodyOf({ filter, rows }: Target, sort: readonly SortKey[]) {
+function bodyOf({ filter, rows }: Target, sort: readonly OrderKey[]) {
   return { filter, ...(rows && { rows: { ...rows, sort: [...sort] } }) };
 }
 

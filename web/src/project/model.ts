@@ -12,8 +12,9 @@ import { isAbort } from '../api/problem';
 import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { Change, Kept, Patch } from '../edits/change';
-import { Editor } from '../edits/editor';
+import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
+import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
 import { DRAFT, rowOf, type Row } from '../fields/values';
 import type { Feed } from '../live/feed';
@@ -43,7 +44,7 @@ import { defaultColumns, inScreenOrder } from '../view/columns';
 import { ownTimezone } from '../view/relative';
 import { withSearch } from '../view/text-search';
 import { rulingOf, type Rule, type Ruling } from '../view/rules';
-import type { Column, View } from '../view/view';
+import { orderOf, type Column, type View } from '../view/view';
 import { ApiChanges } from './api-changes';
 import { bothOf } from './both';
 import { Checked } from './checked';
@@ -62,6 +63,7 @@ import { findMisfits } from './misfits';
 import { addOptions } from './options';
 import { fetchRows, judge, loadProject, readRows } from './queries';
 import { People } from './people';
+import { showPlaced, type Shown } from './placing';
 import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
@@ -167,7 +169,8 @@ export class ProjectModel {
       read: (nums, columns) => readRows(api, project.id, nums, columns),
     });
     this.issue = new OpenIssue(api, project.id);
-    this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
+    const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
+    this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
     this.undoOffer = new UndoOffer(this.editor.history);
     this.figures = computed(() => figuresOf(this.view.value, this.fields));
     this.counting = new Counting(api, project.id, ({ matched }) => {
@@ -208,6 +211,7 @@ export class ProjectModel {
       computed(() => JSON.stringify(this.arranged.value.footers)).subscribe(() => this.summarize()),
       computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
       this.editor.marks.subscribe(() => this.live.release()),
+      this.editor.placing.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
       this.selection.subscribe((selection) => {
         if (!selection?.others) this.adding.value = false;
@@ -253,7 +257,8 @@ export class ProjectModel {
 
   /** Show another view. `replace` is for changes that are no step of their own, such as the width of a column. */
   change(change: Partial<View>, { replace = false } = {}): void {
-    go(this.views.addressOf({ ...this.view.peek(), ...change }), { replace });
+    // Another sort replaces a manual order.
+    go(this.views.addressOf({ ...this.view.peek(), ...(change.sort && { manual: null }), ...change }), { replace });
   }
 
   /** The issues in some rows of the screen, in order. Issues that are not held are requested. */
@@ -336,7 +341,12 @@ export class ProjectModel {
     return [{ filter: this.filter, rows: null, count: matched }];
   }
 
-  private written({ edits, made, deleted, undo }: Change): void {
+  /** Whether the user may place rows by hand. */
+  get canPlace(): boolean {
+    return this.canEdit && this.view.value.manual !== null;
+  }
+
+  private written({ edits, made, deleted, places: placed, undo }: Change): void {
     if (undo !== undefined) {
       this.settle();
       const shown = this.issue.row.peek();
@@ -356,7 +366,7 @@ export class ProjectModel {
     }
     const places = findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
     // The cards of a board go to their places at once; misfits stay.
-    if (this.isBoard) void places.finally(() => this.live.rereadPlaces());
+    if (this.isBoard || placed) void places.finally(() => this.live.rereadPlaces());
     this.finding.changed();
   }
 
@@ -378,6 +388,20 @@ export class ProjectModel {
 
   get hasDraft(): boolean {
     return this.added.some(({ num }) => num === DRAFT);
+  }
+
+  /** Show rows where they are being placed. Returns how to show them where the API has them. */
+  private showPlaced({ view, forth }: Arrangement): () => void {
+    if (view !== this.view.peek().manual) return () => undefined;
+    const shown: Shown = {
+      rows: this.rows,
+      levels: () => this.groups.levels.peek(),
+      layout: (levels) => this.layout(levels),
+      recount: (levels) => (this.groups.levels.value = levels),
+      fixed: ADDED,
+    };
+    for (const placing of forth) showPlaced(shown, placing);
+    return () => this.settle();
   }
 
   /** Show issues that were just created, at the end. The first of them takes the place of a draft. */
@@ -502,7 +526,7 @@ export class ProjectModel {
 
   /** Whether the user is editing, or an edit is being written. */
   private readonly edited = computed(
-    () => this.editing.value.size > 0 || [...this.editor.marks.value.values()].some(({ kind }) => kind === 'pending'),
+    () => this.editing.value.size > 0 || this.editor.placing.value > 0 || [...this.editor.marks.value.values()].some(({ kind }) => kind === 'pending'),
   );
 
   /** Settles once no editor of a cell is open and no edit is on the way. */
@@ -695,8 +719,9 @@ export class ProjectModel {
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
     const columns = this.computing.columnsFor(this.requested());
-    const { sort } = this.view.peek();
-    return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns, offset, limit, ruling: this.ruling.peek(), explain }, signal);
+    const view = this.view.peek();
+    const query = { sort: orderOf(view), filter: run.filter, columns, offset, limit, ruling: this.ruling.peek(), keys: view.manual !== null, explain };
+    return fetchRows(this.api, this.project.id, query, signal);
   }
 
   /** The ids of the fields that rows are requested with. */

@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { formatJson } from '../api/json';
 import type { BackgroundJob, PreviewedValue } from '../api/types';
 import type { Target } from '../rows/targets';
+import { orderOf } from '../view/view';
 import { isOpen, type BulkEdit, type Jobs } from './jobs';
 import type { ProjectModel } from './model';
 
@@ -39,7 +40,7 @@ export class Preview {
   /** Find out what a change would do. */
   async begin(request: Previewed): Promise<void> {
     this.end();
-    const { sort } = this.model.view.peek();
+    const sort = orderOf(this.model.view.peek());
     const of = this.textOf(request);
     const ids = await this.jobs.preview({ ...request, sort });
     if (this.jobs.refusal.peek() === null) this.begun.value = { of, ids };
@@ -58,7 +59,7 @@ export class Preview {
 
   /** The request as text, without the numbers of issues: these may change while others work. */
   private textOf({ targets, ...edit }: Previewed): string {
-    return formatJson([targets.map(({ filter, rows }) => [filter, rows]), this.model.view.value.sort, edit]);
+    return formatJson([targets.map(({ filter, rows }) => [filter, rows]), orderOf(this.model.view.value), edit]);
   }
 }
 

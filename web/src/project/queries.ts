@@ -1,7 +1,7 @@
 /** The calls of the grid, with the rows as the page keeps them. */
 import type { Answer, Api, Body, CallOptions } from '../api/client';
 import { formatJson, isExact } from '../api/json';
-import type { Explanation, Filter, GridRequest, GridRow, IndexLag, Project, SortKey } from '../api/types';
+import type { Explanation, Filter, GridRequest, GridRow, IndexLag, Project, OrderKey } from '../api/types';
 import { rowOf, type GroupValue, type Judged, type Row } from '../fields/values';
 import type { Figures } from '../selection/figures';
 import { NO_RULING, type Ruling } from '../view/rules';
@@ -15,12 +15,14 @@ export async function loadProject(api: Api, project: string, signal: AbortSignal
 }
 
 export interface RowsQuery {
-  readonly sort: readonly SortKey[];
+  readonly sort: readonly OrderKey[];
   readonly filter: Filter | null;
   readonly columns: readonly string[];
   readonly offset: number;
   readonly limit: number;
   readonly ruling: Ruling;
+  /** Also request the keys of the rows. */
+  readonly keys?: boolean;
   /** Also request the plan, which costs one more read. */
   readonly explain?: boolean;
 }

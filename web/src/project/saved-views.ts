@@ -84,7 +84,8 @@ export class SavedViews {
     return this.changing(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/views', {
         path: this.path,
-        body: { name, visibility, ...this.look(change) },
+        // Another view has no manual order before it exists.
+        body: { name, visibility, ...this.look({ manual: null, ...change }) },
         headers: { 'Idempotency-Key': key },
       });
       await this.taken(body);
@@ -100,6 +101,12 @@ export class SavedViews {
     const after = this.list.peek().find(({ id }) => id === base.id);
     if (saved && after) go(this.linkTo(after), { replace: true });
     return saved;
+  }
+
+  /** Begin the manual order of a view, unless it has one. Its other parts, and changes that are not saved, stay. */
+  async beginManual(view: SavedView): Promise<boolean> {
+    if (view.manual_order !== null) return true;
+    return this.patch(view, { query: { sort: [{ manual: view.id }], filter: view.query.filter } });
   }
 
   /** Show the open view as it was saved. */

@@ -75,6 +75,17 @@ interface FieldValue {
 /** Characters of a day. */
 const DAY = '2024-01-01'.length;
 
+/** The groups after the number of issues in some innermost groups, by their keys, has changed by so many. */
+export function recounted(levels: Levels, changes: ReadonlyMap<string, number>): Levels {
+  return levels.map((groups) =>
+    groups.map((group) => {
+      const key = keyOfGroup(group.values);
+      const by = [...changes].reduce((sum, [inner, change]) => (inner === key || inner.startsWith(`${key}/`) ? sum + change : sum), 0);
+      return by === 0 ? group : { ...group, count: group.count + by };
+    }),
+  );
+}
+
 /** Open a group that is closed, and the other way around. */
 export function toggled(closed: readonly string[], key: string): readonly string[] {
   return closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key];

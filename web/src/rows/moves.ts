@@ -3,6 +3,11 @@
 /** The present row of the issue that was in a row of the screen; undefined if it is not held, or no issue was there. */
 export type Moved = (before: number) => number | undefined;
 
+/** Whether the user has moved them. */
+export interface Moving {
+  readonly isOwn: boolean;
+}
+
 /** The number of rows by which most of the rows in view have moved; a single row that moved far away does not count. */
 export function commonShift({ first, last }: { readonly first: number; readonly last: number }, now: Moved): number {
   const counts = new Map<number, number>();

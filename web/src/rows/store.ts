@@ -5,7 +5,8 @@
 import { isAbort } from '../api/problem';
 import type { Row } from '../fields/values';
 import { Layout, type Group, type Part, type Run } from './layout';
-import type { Moved } from './moves';
+import type { Moved, Moving } from './moves';
+import { transferred, type Arriving } from './transfer';
 
 export type Slot =
   | { readonly kind: 'issue'; readonly row: Row }
@@ -67,7 +68,7 @@ export class RowStore {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private moved = false;
   private readonly listeners = new Set<() => void>();
-  private readonly moveListeners = new Set<(now: Moved) => void>();
+  private readonly moveListeners = new Set<(now: Moved, moving: Moving) => void>();
   private renewing = new AbortController();
   private readonly pageSize: number;
   private readonly maxPages: number;
@@ -96,7 +97,7 @@ export class RowStore {
    * Call a listener, before a change is drawn, when issues in view are in other rows of the screen. Returns how to stop
    * that.
    */
-  onMove(listener: (now: Moved) => void): () => void {
+  onMove(listener: (now: Moved, moving: Moving) => void): () => void {
     this.moveListeners.add(listener);
     return () => this.moveListeners.delete(listener);
   }
@@ -113,6 +114,12 @@ export class RowStore {
   indexOf(num: number): number | undefined {
     const place = this.places.get(num);
     return place && this.layoutNow.indexOf(place.page.run.key, place.page.number * this.pageSize + place.position);
+  }
+
+  /** The run of an issue that is held, and its offset there. */
+  placeOf(num: number): { readonly run: Run; readonly offset: number } | undefined {
+    const place = this.places.get(num);
+    return place && { run: place.page.run, offset: place.page.number * this.pageSize + place.position };
   }
 
   /** The numbers of all issues that are held. */
@@ -247,6 +254,40 @@ export class RowStore {
     return true;
   }
 
+  /**
+   * Show held issues, together, before the row at an offset of a run, in a layout with the counts after that. A page of
+   * which rows are not known keeps the ones before them until it is read again.
+   */
+  transfer(nums: readonly number[], to: { readonly run: string; readonly before: number }, next: Layout): void {
+    const rows = nums.flatMap((num) => this.held(num) ?? []);
+    const gone = new Set(nums);
+    const runs = new Set([to.run, ...nums.flatMap((num) => this.places.get(num)?.page.run.key ?? [])]);
+    this.moving(() => {
+      this.layoutNow = next;
+      for (const key of runs) this.replaceRun(key, gone, key === to.run ? { before: to.before, rows } : null);
+    }, true);
+    this.ask();
+    this.changed();
+  }
+
+  private replaceRun(key: string, gone: ReadonlySet<number>, arriving: Arriving | null): void {
+    const pages = [...this.pages].filter(([, { run }]) => run.key === key);
+    const held = new Map(pages.flatMap(([, { number, rows }]) => (rows ?? []).map((row, position) => [number * this.pageSize + position, row] as const)));
+    const after = transferred(held, gone, arriving);
+    for (const [name, page] of pages) {
+      page.request?.abort();
+      this.drop(name, page);
+    }
+    const run = this.layoutNow.run(key);
+    if (!run) return;
+    const numbers = new Set([...pages.map(([, { number }]) => number), Math.floor((arriving?.before ?? 0) / this.pageSize)]);
+    for (const number of numbers) {
+      const rows: Row[] = [];
+      for (let row = after.get(number * this.pageSize); row && rows.length < this.pageSize; row = after.get(number * this.pageSize + rows.length)) rows.push(row);
+      if (rows.length) this.fill(this.page(run, number), rows);
+    }
+  }
+
   /** Replace the held state of an issue. A new issue may be held twice: at the end, and in its place. */
   replace(num: number, change: (row: Row) => Row): void {
     if (!this.places.has(num)) return;
@@ -350,7 +391,7 @@ export class RowStore {
   }
 
   /** Make a change, and report the new rows of the issues in view, if any moved. */
-  private moving(change: () => void): void {
+  private moving(change: () => void, isOwn = false): void {
     const before = new Map<number, number>();
     const { first, last } = 'first' in this.shown ? this.shown : { first: 0, last: -1 };
     for (let index = Math.max(0, first); this.moveListeners.size && index <= last; index += 1) {
@@ -362,7 +403,7 @@ export class RowStore {
       const num = before.get(index);
       return num === undefined ? undefined : this.indexOf(num);
     };
-    if ([...before.keys()].some((index) => (now(index) ?? index) !== index)) for (const listener of this.moveListeners) listener(now);
+    if ([...before.keys()].some((index) => (now(index) ?? index) !== index)) for (const listener of this.moveListeners) listener(now, { isOwn });
   }
 
   private changed(): void {

@@ -51,7 +51,7 @@ function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions)
         ]
       : []),
     ...(view.filter || view.search ? [action(words.palette.clearFilter, () => model.change({ filter: null, search: '' }))] : []),
-    ...(view.sort.length ? [action(words.palette.clearSort, () => model.change({ sort: [] }))] : []),
+    ...(view.sort.length || view.manual !== null ? [action(words.palette.clearSort, () => model.change({ sort: [] }))] : []),
     ...(view.groups.length ? [action(words.palette.clearGroups, () => model.change({ groups: [] }))] : []),
     ...projectActions(model, actions).map(({ text, keys, act }) => action(text, act, keys)),
     action(details.peek() ? words.palette.hideDetails : words.palette.showDetails, toggleDetails),

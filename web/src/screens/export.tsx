@@ -7,6 +7,7 @@ import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { download, fileName } from '../ui/save';
+import { orderOf } from '../view/view';
 import { words } from '../words';
 import { Download } from './download';
 import { FilterWords } from './filter-words';
@@ -27,7 +28,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
   const busy = running?.state.value.phase === 'running' || model.jobs.busy.value || (begun !== undefined && isOpen(begun));
   const refusal = model.jobs.refusal.value;
   const start = async () => {
-    const { sort } = model.view.peek();
+    const sort = orderOf(model.view.peek());
     const { filter } = model;
     const fields = model.columns.peek().flatMap(({ field }) => model.field(field) ?? []);
     if (isLarge) {

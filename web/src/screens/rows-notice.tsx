@@ -29,7 +29,7 @@ export function RowsNotice({ model, onAdd }: RowsNoticeProps) {
     return (
       <div class="over-grid">
         {build ? (
-          <Building build={build} onLook={() => model.restart()} />
+          <Building build={build} title={model.view.value.manual === null ? words.refusal.building : words.refusal.buildingOrder} onLook={() => model.restart()} />
         ) : (
           <Refusal
             error={error}
@@ -90,16 +90,16 @@ function NoIssues({ model, onAdd }: RowsNoticeProps) {
   );
 }
 
-function Building({ build, onLook }: { readonly build: Build; readonly onLook: () => void }) {
+function Building({ build, title, onLook }: { readonly build: Build; readonly title: string; readonly onLook: () => void }) {
   useEffect(() => {
     const timer = setTimeout(onLook, POLL_INTERVAL);
     return () => clearTimeout(timer);
   });
   return (
     <div class="refusal" role="status">
-      <strong>{words.refusal.building}</strong>
+      <strong>{title}</strong>
       <p>{words.refusal.buildingWhy(build.done, build.total)}</p>
-      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.total)} />
+      <progress aria-label={title} value={build.done} max={Math.max(1, build.total)} />
     </div>
   );
 }

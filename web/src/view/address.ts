@@ -9,13 +9,16 @@ import { DEFAULT_VIEW, isWidthOfRanges, MAX_GROUPS, MAX_SORT_KEYS, ROW_HEIGHTS, 
 
 const MAX_SEARCH = 200;
 
+/** A manual order in the place of the keys of a sort. */
+const MANUAL = /^manual\.(v\d{1,8})$/;
+
 /** The address of a view, such as `sort=-due,name.first&columns=name:240!,due:120&height=56`. Defaults are left out. */
 export function toAddress(view: View): string {
   const parts: [string, string][] = [];
   const put = (name: string, text: string) => {
     if (text) parts.push([name, text]);
   };
-  put('sort', view.sort.map(sortText).join(','));
+  put('sort', view.manual === null ? view.sort.map(sortText).join(',') : `manual.${view.manual}`);
   put('filter', view.filter ? formatJson(view.filter) : '');
   put('search', view.search);
   put('group', view.groups.map(groupText).join(','));
@@ -40,6 +43,7 @@ export function fromAddress(query: string): View {
   const height = ROW_HEIGHTS.find((known) => String(known) === parameters.get('height'));
   return {
     sort: list('sort').flatMap(sortKey).slice(0, MAX_SORT_KEYS),
+    manual: MANUAL.exec(parameters.get('sort') ?? '')?.[1] ?? null,
     filter: filterIn(parameters.get('filter')),
     search: parameters.get('search')?.slice(0, MAX_SEARCH) ?? '',
     groups: list('group').flatMap(groupKey).slice(0, MAX_GROUPS),

@@ -20,6 +20,12 @@ export function compareRows(a: Row, b: Row, sort: readonly SortKey[], fields: re
   return sort.at(-1)?.direction === 'desc' ? b.num - a.num : a.num - b.num;
 }
 
+/** As `compareRows`, by the keys of a manual order; issues without one, such as new ones, are behind the others. */
+export function compareKeys(a: Row, b: Row): number {
+  if (a.key === undefined || b.key === undefined || a.key === b.key) return Number(a.key === undefined) - Number(b.key === undefined) || a.num - b.num;
+  return a.key < b.key ? -1 : 1;
+}
+
 function compareValues(field: Field, a: NonNullable<CellValue>, b: NonNullable<CellValue>): number {
   switch (field.type) {
     case 'number':

@@ -11,7 +11,7 @@ import type { Field } from '../fields/fields';
 import { fromAddress, toAddress } from './address';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
 import { withSearch } from './text-search';
-import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
+import { DEFAULT_VIEW, orderOf, ROW_HEIGHTS, type RowHeight, type View } from './view';
 
 /** Names all issues without changes in an address, if the project's default is another view. */
 export const ALL = 'all';
@@ -30,7 +30,8 @@ export interface Opened {
 
 export function viewOf(saved: SavedView): View {
   return {
-    sort: saved.query.sort,
+    sort: [...saved.query.sort].filter((key) => 'field' in key),
+    manual: [...saved.query.sort].some((key) => 'manual' in key) ? saved.id : null,
     filter: saved.query.filter ?? null,
     search: '',
     groups: saved.groups.map(({ field, unit, timezone, bins, width }) => ({
@@ -60,7 +61,7 @@ export function viewOf(saved: SavedView): View {
  */
 export function lookOf(view: View, issues: number, fields: readonly Field[]): Look {
   return {
-    query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues, fields) },
+    query: { sort: [...orderOf(view)], filter: withSearch(view.filter, view.search, issues, fields) },
     columns: view.columns ? [...view.columns] : null,
     groups: view.groups.map(({ field, unit, timezone = null, bins, width }) => ({
       field,
@@ -80,7 +81,7 @@ export function lookOf(view: View, issues: number, fields: readonly Field[]): Lo
 }
 
 export function openedAt(address: string, saved: readonly SavedView[]): Opened {
-  const given = fromAddress(address);
+  const given = withKnownOrder(fromAddress(address), saved);
   const parameters = new URLSearchParams(address);
   const named = parameters.get('view');
   const base = (named === null ? (isPlain(given) ? defaultOf(saved) : null) : saved.find(({ id }) => id === named)) ?? null;
@@ -128,6 +129,12 @@ export function placeBefore(saved: readonly SavedView[], view: SavedView, before
 /** Whether only its owner sees it. */
 export function isOwn({ visibility }: SavedView): boolean {
   return visibility === 'private';
+}
+
+/** The view in the order of the numbers if its manual order does not exist any more. */
+function withKnownOrder(view: View, saved: readonly SavedView[]): View {
+  const isKnown = saved.some(({ id, manual_order: state }) => id === view.manual && state !== null);
+  return view.manual === null || isKnown ? view : { ...view, manual: null };
 }
 
 function inPlaces(views: readonly SavedView[]): readonly SavedView[] {

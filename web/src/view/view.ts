@@ -2,7 +2,7 @@
  * The part of a project on the screen, and its look: the state that a link restores. It has the shape of the API's
  * views.
  */
-import type { FieldType, Filter, SortKey } from '../api/types';
+import type { FieldType, Filter, OrderKey, SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
 import { fittingBoard, type Board } from './board';
 import type { SummaryFunction } from './footers';
@@ -39,6 +39,8 @@ export interface GroupOrder {
 
 export interface View {
   readonly sort: readonly SortKey[];
+  /** The saved view in whose manual order the rows are; `sort` is then empty. */
+  readonly manual: string | null;
   readonly filter: Filter | null;
   /** A text that the name or another searched field must contain; empty for none. */
   readonly search: string;
@@ -63,6 +65,7 @@ export interface View {
 
 export const DEFAULT_VIEW: View = {
   sort: [],
+  manual: null,
   filter: null,
   search: '',
   groups: [],
@@ -97,6 +100,11 @@ export function groupKeyOf({ id, type }: Pick<Field, 'id' | 'type'>): GroupKey {
 /** Whether ranges of numbers can have this width. */
 export function isWidthOfRanges(digits: string): boolean {
   return Number(digits) > 0 && Number.isFinite(Number(digits));
+}
+
+/** The order of the rows as the API takes it. */
+export function orderOf({ sort, manual }: Pick<View, 'sort' | 'manual'>): readonly OrderKey[] {
+  return manual === null ? sort : [{ manual }];
 }
 
 /** Sort by a field: as the only key, or as one more. A second click turns the direction, a third removes the key. */

@@ -34,6 +34,7 @@ import { FooterCell } from './footer';
 import { GutterCell, GutterHead } from './gutter';
 import { ColumnHeader, type HeaderParams } from './header';
 import { followPointer } from './pointer';
+import { followRowDrag } from './row-drag';
 import { keepTogether } from './scroll-bar';
 import { ADD, ADD_WIDTH, GUTTER, GUTTER_WIDTH, isField } from './special';
 import { stickAt } from './sticky';
@@ -230,6 +231,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     }),
     followGutter(host, owner, toggle),
     followTruncated(host),
+    followRowDrag({ host, viewport, owner, head: HEADER_HEIGHT, foot: () => height }),
     fitByDoubleClick(host, owner),
     followPointer({
       viewport,
@@ -280,6 +282,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       api.setRowCount(next, true);
       api.refreshInfiniteCache();
     },
+    setDraggable: (draggable) => host.classList.toggle('is-draggable', draggable),
     refresh: () => {
       api.refreshCells();
       paint(host, owner);

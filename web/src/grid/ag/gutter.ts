@@ -1,5 +1,6 @@
 /**
- * The gutter: the number of each row of the screen, and for an issue a check box and a button that opens its panel. In the
+ * The gutter has the number of each row of the screen. For an issue it also has a check box, a button that opens its panel, and
+ * in a manual order a handle that drags it. In the
  * head of a group it has the label of the group, which extends over the columns beside it. The adapter hears the clicks
  * of all of them.
  */
@@ -100,7 +101,11 @@ function templateOf(): HTMLElement {
   number.className = 'gutter-number';
   const open = buttonOf('gutter-open');
   open.append(icon('expand'));
-  element.append(number, boxOf('gutter-box'), open);
+  const grip = document.createElement('span');
+  grip.className = 'grip';
+  grip.title = words.gutter.drag;
+  grip.append(icon('grip'));
+  element.append(number, boxOf('gutter-box'), open, grip);
   return element;
 }
 

@@ -13,17 +13,23 @@ import { parseNumber } from '../../cells/parse';
 import { exactOf } from '../../api/json';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
+import { ManualOrder } from './manual-order';
 
 const UNITS = [null, 'year', 'month', 'day'] as const;
 
 export function SortPanel({ model }: { readonly model: ProjectModel }) {
   return (
-    <SortKeys
-      keys={model.view.value.sort}
-      fields={model.fields}
-      none={words.toolbar.noSort}
-      onChange={(sort) => model.change({ sort })}
-    />
+    <>
+      {model.view.value.manual === null && (
+        <SortKeys
+          keys={model.view.value.sort}
+          fields={model.fields}
+          none={words.toolbar.noSort}
+          onChange={(sort) => model.change({ sort })}
+        />
+      )}
+      <ManualOrder model={model} />
+    </>
   );
 }
 

@@ -7,7 +7,7 @@ import type { ProjectModel } from '../../project/model';
 import type { Icon as IconName } from '../../ui/icons';
 import { proposedBoard } from '../../view/board';
 import { fromFilter, shownIn } from '../../view/filters';
-import type { View } from '../../view/view';
+import { orderOf, type View } from '../../view/view';
 import { CollapseContext, Collapsing, useCollapsed } from '../../ui/collapse';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
@@ -45,6 +45,7 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
   const isGrid = view.kind === 'grid';
   const hidden = model.fields.length - model.columns.value.length;
   const filters = shownIn(fromFilter(view.filter, model.fields));
+  const sorts = orderOf(view).length;
   const colors = (view.color === null ? 0 : 1) + view.rules.length;
   return (
     <CollapseContext.Provider value={collapsing}>
@@ -77,7 +78,7 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
             {() => <GroupPanel model={model} />}
           </Popover>
         )}
-        <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
+        <Popover label={words.toolbar.sort} icon="sort" count={sorts}>
           {() => <SortPanel model={model} />}
         </Popover>
         <Popover label={words.toolbar.color} icon="color" count={colors}>
@@ -89,7 +90,7 @@ export function Toolbar({ model, actions, children }: ToolbarProps) {
           </Popover>
         )}
         <Search model={model} />
-        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + (isGrid ? view.groups.length : 0) + view.sort.length + colors : 0} isMenu>
+        <Popover label={words.toolbar.more} icon="more" count={collapsing.on.value ? filters + (isGrid ? view.groups.length : 0) + sorts + colors : 0} isMenu>
           {(close) => <MorePanel model={model} actions={actions} collapsing={collapsing} close={close} />}
         </Popover>
         {children}

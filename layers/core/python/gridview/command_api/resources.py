@@ -32,14 +32,22 @@ RESOURCES: tuple[Endpoints[CommandContainer], ...] = (
 
 LATER = (
     "gridview.commands.comments",
+    "gridview.commands.manual_orders",
+    "gridview.commands.placing",
+    "gridview.commands.placing_request",
+    "gridview.commands.reads",
     "gridview.commands.undo",
     "gridview.commands.undo_decision",
     "gridview.commands.views",
     "gridview.live.webhook_store",
     "gridview.maintenance.bulk_request",
     "gridview.maintenance.export_request",
+    "gridview.query.neighbors",
+    "gridview.query.row_keys",
     "gridview.query.saved_views",
+    "gridview.query.sort_order",
     "gridview.query.view_answers",
+    "gridview.view.context",
 )
 """Modules that endpoints import when they are called: a function that starts without a snapshot does not wait
 for them.

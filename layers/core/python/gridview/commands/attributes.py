@@ -260,7 +260,13 @@ def rebuild(
 
     catalog = catalogs.reload(table, tenant, project)
     chosen: list[Definition] = (
-        [*catalog.builtins, *catalog.attributes, *catalog.hidden, *catalog.living_composites]
+        [
+            *catalog.builtins,
+            *catalog.attributes,
+            *catalog.hidden,
+            *catalog.manual_orders,
+            *catalog.living_composites,
+        ]
         if attributes is None and composites is None
         else [_find(catalog, one) for one in attributes or ()]
         + [find_composite(catalog, one) for one in composites or ()]

@@ -17,6 +17,7 @@ from gridview.commands.actor import Actor
 from gridview.commands.answers import (
     attribute_json,
     attributes_json,
+    build_json,
     composite_json,
     find_attribute,
     find_composite,
@@ -167,7 +168,11 @@ def trashed_json(catalog: Catalog, document: Document) -> dict[str, Any]:
 
 def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> IndexBuilding:
     """Return the same error with the progress of the missing index."""
-    if error.composite is not None:
+    if error.view is not None:
+        items = read(table, actor.tenant, project)
+        order = to_catalog(actor.tenant, project, items).manual_order(error.view)
+        build = None if order is None else build_json(items, order, moving=0)
+    elif error.composite is not None:
         build = get_composite(table, actor, project, error.composite)["build"]
     else:
         build = get_attribute(table, actor, project, error.attribute)["build"]

@@ -271,7 +271,7 @@ def _all_distinct(nums: list[int]) -> list[int]:
 _NAMED = 10
 """Issues that an error names."""
 
-_Nums = Annotated[
+Nums = Annotated[
     list[Annotated[int, ModelField(ge=1, le=ids.MAX_ISSUE_NUMBER)]],
     ModelField(min_length=1, max_length=MAX_OPERATIONS),
     AfterValidator(_all_distinct),
@@ -285,6 +285,7 @@ _Nums = Annotated[
         }
     ),
 ]
+"""Up to 500 issues, each named once."""
 
 
 class UndoRequest(RequestModel):
@@ -303,7 +304,7 @@ class UndoRequest(RequestModel):
         description="The user who made the change. By default the caller, otherwise the only user who wrote under the id. Only "
         "an administrator can name another user.",
     )
-    nums: _Nums = omissible(
+    nums: Nums = omissible(
         description="The issues in which to undo the change. The change must have touched each of them. By default all issues "
         "that it touched."
     )

@@ -38,7 +38,7 @@ class Undo:
 
     def wrote(self, change: Change) -> bool:
         """Return whether a version was made by this undo."""
-        return change.change == self.change.bytes and change.by == self.user
+        return change.change == self.change.bytes and change.by == self.user and not change.only_places
 
     def wrote_last(self, document: Document) -> bool:
         """Return whether the version of a document was."""
@@ -159,10 +159,11 @@ class _Decision:
         return strangers
 
     def _since(self, found: Document, version: int) -> Iterator[int]:
-        """Return the versions after one that are not parts of the change."""
-        parts = {part.version for part in self.affected.parts}
+        """Return the versions after one that are not parts of the change, and did more than place the issue."""
+        passed = {part.version for part in self.affected.parts}
+        passed |= {at for at, known in self.affected.others.items() if known.only_places}
         return (
-            at for at in documents.versions_between(found, version, found["version"] + 1) if at not in parts
+            at for at in documents.versions_between(found, version, found["version"] + 1) if at not in passed
         )
 
     def _is_own(self, version: int) -> bool:

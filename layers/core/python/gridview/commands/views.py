@@ -38,6 +38,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_VIEW_NUMBER
+from gridview.schema.manual_orders import MANUAL
 from gridview.schema.store import retry_lost_races
 from gridview.schema.views import (
     MAX_PRIVATE_VIEWS,
@@ -172,6 +173,7 @@ def update_view(
         after = change.applied_to(view, actor.user)
         for visibility in (view.visibility, after.visibility):
             actor.require(WRITES[visibility])
+        _require_seen(change, after)
         check(expected, view.version, lambda: {**to_json(view), "place": books.place(view)})
         writes: list[Write] = []
         if after == view:
@@ -188,6 +190,15 @@ def update_view(
         return {**answer, "place": books.place(after)}
 
     return retry_lost_races(changed)
+
+
+def _require_seen(change: ViewChange, after: View) -> None:
+    """Raise InvalidRequest if the change sorts a private view by hand."""
+    if after.owner and any(key == MANUAL for key, *_ in change.look.get("sort", ())):
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.",
+            [FieldError("query.sort.0.manual", "is not possible for a private view")],
+        )
 
 
 def delete_view(

@@ -14,7 +14,7 @@ ENTRY_TOMBSTONE_DAYS = 60
 
 Body = Callable[[Field, Any], str]
 
-SPECS: dict[int, Mapping[FieldType, Body]] = {
+SPECS: dict[int, Mapping[str, Body]] = {
     1: {
         FieldType.TEXT: lambda _, value: sort_strings.text(value),
         FieldType.NUMBER: lambda _, value: sort_strings.number(Decimal(value)),
@@ -26,6 +26,7 @@ SPECS: dict[int, Mapping[FieldType, Body]] = {
             field.option(one).rank for one in value
         ),
         FieldType.USER: lambda _, value: sort_strings.user(value),
+        sort_strings.RANK: lambda _, value: sort_strings.manual_rank(value),
     }
 }
 """Every version of the specification that an index may still use: `sort_strings.SPEC_VERSION` and earlier
@@ -56,7 +57,7 @@ def sort_body(order: Order, document: Mapping[str, Any]) -> str | None:
     if isinstance(order, CompositeOrder):
         return _composite_body(order, document)
     value = order.field.value_in(document)
-    return None if value is None else _form(order, order.field.type)(order.field, value)
+    return None if value is None else _form(order, order.field.form)(order.field, value)
 
 
 def _composite_body(order: CompositeOrder, document: Mapping[str, Any]) -> str:
@@ -65,14 +66,14 @@ def _composite_body(order: CompositeOrder, document: Mapping[str, Any]) -> str:
     share = left // max(widths.count(None), 1)
     parts = []
     for part, field, width in zip(order.composite.normal, order.fields, widths, strict=True):
-        form, value = _form(order, field.type), field.value_in(document)
+        form, value = _form(order, field.form), field.value_in(document)
         body = None if value is None else form(field, value)
         size = share if width is None else None
         parts.append(sort_strings.KeyPart(body, part.descending, part.nulls_first, size))
     return sort_strings.composite(parts)
 
 
-def _form(order: Order, kind: FieldType) -> Body:
+def _form(order: Order, kind: str) -> Body:
     try:
         return SPECS[order.index.spec][kind]
     except KeyError:

@@ -380,6 +380,29 @@ def parse_job_line(partition_key: str) -> str:
     return partition_key.removeprefix(JOB_LINE_PREFIX)
 
 
+# Manual orders
+
+PLACEMENTS_PREFIX = "placed-"
+
+
+def placements(tenant_id: str, project_id: str) -> str:
+    """Partition key of the last placements of rows in a project's manual orders: `placed-0807.35e9`. Their sort key is
+    `JOB`, so they can be due.
+    """
+    return f"{PLACEMENTS_PREFIX}{tenant_id}.{project_id}"
+
+
+def is_placements(partition_key: str) -> bool:
+    """Return whether this is the partition key of placements, judged by its type."""
+    return partition_key.startswith(PLACEMENTS_PREFIX)
+
+
+def parse_placements(partition_key: str) -> tuple[str, str]:
+    """Return the tenant and project in the partition key of placements."""
+    tenant_id, project_id = partition_key.removeprefix(PLACEMENTS_PREFIX).split(".")
+    return tenant_id, project_id
+
+
 # The state of the whole table
 
 LAG = "lag"

@@ -15,10 +15,13 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import NamedTuple
 
+from gridview.encoding.fractional_keys import KEY_PATTERN
 from gridview.encoding.option_ranks import RANK_PATTERN
 from gridview.encoding.values import NUMBER_DIGITS, NUMBER_MAX_EXPONENT, NUMBER_MIN_EXPONENT, number_parts
 
 SPEC_VERSION = 1
+RANK = "rank"
+"""The form of the ranks of a manual order, beside those of the field types."""
 SEPARATOR = "\x01"
 ESCAPE = "\x02"
 NUMBER_WIDTH = 8
@@ -167,6 +170,11 @@ def multi_enum(ranks: Iterable[str]) -> str:
     if not 1 <= len(ordered) <= MAX_OPTIONS:
         raise ValueError("number of options out of range")
     return "".join(ordered)
+
+
+def manual_rank(rank: str) -> str:
+    """Return the body of a rank in a manual order: the rank itself."""
+    return _fixed(KEY_PATTERN, rank)
 
 
 class KeyPart(NamedTuple):

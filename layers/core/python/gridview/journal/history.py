@@ -23,6 +23,7 @@ from gridview.encoding.keys import IssueKey
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.change_entries import list_items
 from gridview.schema.history import Change, Kind, Values, expiry_of, from_item, parts_of, to_items
+from gridview.schema.manual_orders import PLACED_AT, PLACED_BY, PLACED_UNDER, is_rank
 from gridview.schema.trash import is_trashed
 from gridview.support import clock
 
@@ -104,8 +105,11 @@ def record(
 
 
 def without(change: Change, removed: Callable[[str], bool]) -> Change:
-    """Return the change without the fields whose internal ids are `removed`; itself if it has none."""
-    kept = {key: values for key, values in change.fields.items() if not removed(key)}
+    """Return the change without the fields whose internal ids are `removed`; itself if it has none.
+
+    Ranks are kept: they show no data, and that a version only placed its issue.
+    """
+    kept = {key: values for key, values in change.fields.items() if is_rank(key) or not removed(key)}
     return change if len(kept) == len(change.fields) else replace(change, fields=kept)
 
 
@@ -164,11 +168,13 @@ def _hard_delete(num: int, old: Item, stream: Mapping[str, Any]) -> Change | Non
 
 
 def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
-    version = int(new["version"])
-    by, at = (
-        (new["deleted_by"], new["deleted_at"]) if is_trashed(new) else (new["updated_by"], new["updated"])
-    )
-    change = new.get("change")
+    version, fields, change = int(new["version"]), changed(old, new), new.get("change")
+    if is_trashed(new):
+        by, at = new["deleted_by"], new["deleted_at"]
+    elif kind == "update" and fields and all(map(is_rank, fields)):
+        by, at, change = new[PLACED_BY], new[PLACED_AT], new.get(PLACED_UNDER)
+    else:
+        by, at = new["updated_by"], new["updated"]
     if not (0 < version <= derived_keys.MAX_VERSION and isinstance(by, str) and len(at) == _INSTANT):
         raise ValueError("not a version of an issue")
     clock.instant(at)
@@ -177,7 +183,7 @@ def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:
     made = old or new if kind in ("delete", "restore") else {}
     created, created_by = _text_in(made, "created"), _text_in(made, "created_by")
     change_id = change if isinstance(change, bytes) else None
-    return Change(num, version, kind, by, at, change_id, changed(old, new), was, was_by, created, created_by)
+    return Change(num, version, kind, by, at, change_id, fields, was, was_by, created, created_by)
 
 
 def _text_in(document: Item, name: str) -> str:

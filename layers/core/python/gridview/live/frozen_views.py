@@ -69,7 +69,9 @@ def frozen(catalog: Catalog, view: View, at: str, by: str) -> FrozenView:
     InvalidRequest if a field of its filter was deleted: the rest of the filter would let more pass.
     """
     look = view.look
-    made = FrozenView(view.num, view.name, look["sort"], look["filter"], look["named"], at, by)
+    # A webhook sends no places: the rows of a manual order are in that of their numbers.
+    sort = [] if view.manual else look["sort"]
+    made = FrozenView(view.num, view.name, sort, look["filter"], look["named"], at, by)
     if made.filter is not None:
         _check(catalog, made.filter, at)
     return made

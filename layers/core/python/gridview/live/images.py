@@ -124,7 +124,7 @@ class Course:
         for place in range(len(self.changes) - 1, -1, -1):
             change = self.changes[place]
             earlier = self.changes[place - 1] if place else None
-            was, was_by = (change.was, change.was_by) if earlier is None else (earlier.at, earlier.by)
+            was, was_by = (change.was, change.was_by) if earlier is None else earlier.updated
             later = values
             values = {
                 key: change.fields[key].old if key in change.fields else values.get(key)
@@ -135,7 +135,7 @@ class Course:
                 after = (
                     None
                     if change.kind == "delete"
-                    else self._image(change.num, later, change.at, change.by, wanted)
+                    else self._image(change.num, later, *change.updated, wanted)
                 )
                 before = None if is_first else self._image(change.num, values, was, was_by, wanted)
             except _Unknown:

@@ -14,6 +14,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
 from gridview.schema.fields import UnknownOption
 from gridview.schema.history import Change
+from gridview.schema.manual_orders import PLACED_AT
 from gridview.support import clock
 
 _PATIENCE = 60.0
@@ -90,7 +91,8 @@ def _complete(
     if document is not None:
         if document["version"] < version:  # someone has put an older one back
             return Unjudged.FOREVER
-        course, newest = course.with_document(document), document["updated"]
+        newest = max(document["updated"], document.get(PLACED_AT, ""))
+        course = course.with_document(document)
     if course.lacks(wanted):
         for place, later in enumerate(changes_after(table, catalog.tenant, catalog.project, num, version)):
             course = course.with_later([later])

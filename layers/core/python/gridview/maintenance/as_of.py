@@ -46,7 +46,7 @@ def document_at(
         if change.version != version:
             break
         if change.at <= instant or version <= floor:
-            return _image(document, values, version, change.at, change.by)
+            return _image(document, values, version, *change.updated)
         if change.kind == "create":
             return None
         before = {key: one.old for key, one in change.fields.items()}

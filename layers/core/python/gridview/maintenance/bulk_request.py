@@ -221,6 +221,6 @@ def _rows(catalog: Catalog, rows: RowsInput) -> dict[str, Any]:
         raise LimitExceeded(
             f"A job can take at most {MAX_ROWS:,} rows. Use a filter, which has no such limit."
         )
-    sort = [key.model_dump() for key in rows.sort]
+    sort = [key.to_json() for key in rows.sort]
     resolve_row_number(catalog, {"sort": sort})
     return {"sort": sort, "first": rows.first, "last": rows.last}

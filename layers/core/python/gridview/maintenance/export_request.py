@@ -146,7 +146,7 @@ def parse_export(
     if request is None or errors:
         raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     query = request.query
-    sort, columns = [key.model_dump() for key in query.sort], query.columns
+    sort, columns = [key.to_json() for key in query.sort], query.columns
     if query.view is not None:
         saved = view(view_number(query.view))
         sort = [dict(key) for key in saved["query"]["sort"]]

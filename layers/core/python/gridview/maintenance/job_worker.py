@@ -49,6 +49,7 @@ from gridview.schema.items import (
     to_item,
 )
 from gridview.schema.jobs import PARTS, Hint, Job, Turn, save, unchanged
+from gridview.schema.manual_orders import is_rank
 from gridview.schema.store import Catalogs, read_kept, require_deleted
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
@@ -173,7 +174,16 @@ class Worker:
             return None if self._check is None else self._check(hint, left)
         if keys.is_job_line(partition):
             return None if self._lines is None else self._lines(hint, left)
+        if keys.is_placements(partition):
+            return self._rebalance(hint, left)
         return self._take_turn(hint, left)
+
+    def _rebalance(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
+        # Only long ranks need the modules of queries, and most containers see none.
+        from gridview.maintenance.rebalancing import Rebalancing
+
+        owner = keys.parse_placements(hint.partition)
+        return Rebalancing(self._table, self._catalogs, *owner).take_turn(hint, left)
 
     def _take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
         partition = hint.partition
@@ -328,7 +338,9 @@ class Worker:
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
         if not self._remove_families(tenant, project, _families(leaving), left):
             return self._keep_lease(partition, job)
-        removed = {field.id for field in catalog.deleting if field.deleted <= job.epoch}
+        removed = {
+            field.id for field in catalog.deleting if field.deleted <= job.epoch and not is_rank(field.key)
+        }
         if removed and not redact_answers(
             self._table, tenant, project, partial(without_fields, fields=removed), left
         ):
@@ -414,7 +426,14 @@ class Worker:
         for remove in (remove_activity, remove_jobs, remove_outboxes):
             if not remove(self._table, tenant, project, left):
                 return self._keep_lease(partition, job)
-        for partition_of in (keys.views, keys.comments, live_keys.webhooks, keys.trash, keys.request):
+        for partition_of in (
+            keys.views,
+            keys.placements,
+            keys.comments,
+            live_keys.webhooks,
+            keys.trash,
+            keys.request,
+        ):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)
         for left_item in (derived_keys.TOTALS, derived_keys.FOLD):  # the journal's items expire

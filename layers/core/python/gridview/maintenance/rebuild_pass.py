@@ -20,6 +20,7 @@ from gridview.journal import maintainer
 from gridview.journal.history import remove_values
 from gridview.maintenance.removal import remove_histories
 from gridview.schema.catalog import Catalog
+from gridview.schema.manual_orders import is_rank
 from gridview.schema.store import Catalogs, current_catalog, require_deleted
 from gridview.schema.trash import is_trashed
 from gridview.support import backoff
@@ -101,7 +102,7 @@ def _present(table: Table, catalogs: Catalogs, owner: tuple[str, str], issues: S
         in_threads(lambda issue: table.delete(issue, partition), stored)
         return _Present(current)
     in_threads(lambda document: _remove_dead_values(table, catalog, document), stored.values())
-    if any(catalog.deleting):
+    if any(not is_rank(field.key) for field in catalog.deleting):
         in_threads(
             lambda issue: remove_values(table, *owner, keys.parse_issue(issue).num, catalog.removed), issues
         )

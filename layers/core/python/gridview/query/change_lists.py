@@ -208,6 +208,9 @@ def _result_page(
     size = 0
     place: object = None
     for one in listed:
+        if one.change is not None and one.change.only_places:
+            place = one.place
+            continue
         encoded = dumps(one.event)
         size += size_in_response(encoded)
         if fragments and size > _ANSWER_BYTES:

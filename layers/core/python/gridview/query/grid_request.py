@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Protocol
 
-from pydantic import AfterValidator, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import AfterValidator, ConfigDict, ValidationInfo, WithJsonSchema, field_validator
 from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
@@ -22,10 +22,12 @@ from gridview.query.request_filters import (
 from gridview.query.rules import MAX_RULES, RuleFilter, parse_rules
 from gridview.query.sort_order import Keys, OrderKey
 from gridview.query.timed_cursors import TimedCursor, referred_to
+from gridview.schema import ids
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, Catalog, Part
 from gridview.schema.fields import BUILTINS, NUM, Field
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.ids import FIELD_ID_SCHEMA
+from gridview.schema.manual_orders import ManualOrder
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, as_integers, parse
 
@@ -51,15 +53,74 @@ FieldId = Annotated[
 """Names a field of the catalog that is the validation's context."""
 
 
-class SortKey(RequestModel):
-    """One key of an order."""
+MANUAL_ORDER_SCHEMA = {
+    "title": "ManualSortKey",
+    "description": "The manual order of the saved view with this id. It is the only key of its order.",
+    "type": "object",
+    "properties": {"manual": {"type": "string", "pattern": f"^{ids.VIEW.pattern}$"}},
+    "required": ["manual"],
+    "additionalProperties": False,
+}
 
-    field: FieldId
+
+def _either(schema: dict[str, Any]) -> None:
+    """Make the schema of a key that of a field's, or of a manual order's."""
+    properties = schema["properties"]
+    field = {
+        "title": "FieldSortKey",
+        "type": "object",
+        "properties": {
+            "field": {**FIELD_ID_SCHEMA},
+            **{name: properties[name] for name in ("direction", "nulls")},
+        },
+        "required": ["field"],
+        "additionalProperties": False,
+    }
+    described = schema["description"]
+    schema.clear()
+    schema |= {"description": described, "anyOf": [field, MANUAL_ORDER_SCHEMA]}
+
+
+class SortKey(RequestModel):
+    """One key of an order: a field, or the manual order of a saved view."""
+
+    model_config = ConfigDict(json_schema_extra=_either)
+
+    manual: Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None = None
+    field: FieldId | None = ModelField(default=None, validate_default=True)
     direction: Literal["asc", "desc"] = "asc"
     nulls: Literal["first", "last"] = "last"
 
+    @field_validator("field")
+    @classmethod
+    def _one_of_both(cls, field: str | None, known: ValidationInfo) -> str | None:
+        if field is None and known.data.get("manual", "") is None:
+            raise ValueError("is required")
+        if field is not None and known.data.get("manual") is not None:
+            raise ValueError("cannot be combined with manual")
+        return field
 
-SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
+    @field_validator("direction", "nulls")
+    @classmethod
+    def _of_a_field(cls, given: str, known: ValidationInfo) -> str:
+        if known.data.get("manual") is not None:
+            raise ValueError("cannot be combined with manual")
+        return given
+
+    def to_json(self) -> dict[str, str]:
+        """Return the key as a request has it, whole."""
+        if self.manual is not None:
+            return {"manual": self.manual}
+        return {"field": self.field or NUM, "direction": self.direction, "nulls": self.nulls}
+
+
+def _manual_alone(keys: list[SortKey]) -> list[SortKey]:
+    if len(keys) > 1 and any(key.manual is not None for key in keys):
+        raise ValueError("can have no other key beside a manual order")
+    return keys
+
+
+SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS), AfterValidator(_manual_alone)]
 """An order in a request."""
 
 
@@ -253,8 +314,11 @@ def resolve_row_number(catalog: Catalog, body: Any, reference: Reference | None 
 
 
 def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:
-    """The key over the project's fields."""
-    field, descending = catalog.get(key.field), key.direction == "desc"
+    """The key over the project's fields. InvalidRequest if it names a view without a manual order."""
+    if key.manual is not None:
+        order = _manual_order(catalog, key.manual)
+        return AskedKey(order.id, Part(order.key))
+    field, descending = catalog.get(key.field or NUM), key.direction == "desc"
     if field is None:
         return AskedKey(NUM, Part(NUM, descending))
     return AskedKey(field.id, Part(field.key, descending, key.nulls == "first"))
@@ -264,19 +328,34 @@ def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
     """Return the fewest keys that give the order: those of a composite index, or of each field's index.
 
     The fields of a composite index need no index themselves. Raises IndexNotReady or QueryTooExpensive if no index gives the
-    order (yet).
+    order (yet). InvalidRequest if it names a view without a manual order.
     """
+    if sort and sort[0].manual is not None:
+        order = _manual_order(catalog, sort[0].manual)
+        if order.served is None:
+            raise IndexNotReady("", view=order.view)
+        return (OrderKey(order.served),)
     parts = [asked_key(catalog, key).part for key in sort]
     if (served := catalog.composite_for(parts)) is not None:
         return (OrderKey(served.order, served.reversed),)
     building = catalog.composite_being_built(parts)
     if building is not None and any(catalog.field_of(part.field).served is None for part in building.sort):
         raise IndexNotReady("", building.id)
-    named = [catalog.get(key.field) for key in sort]
+    named = [catalog.get(key.field or NUM) for key in sort]
     unserved = [field for field in dict.fromkeys(named) if field is not None and field.served is None]
     if unserved:
         _refuse(catalog, parts, unserved)
     return _sufficient(tuple(_key(catalog, key) for key in sort) or (OrderKey(None),))
+
+
+def _manual_order(catalog: Catalog, view: str) -> ManualOrder:
+    order = catalog.manual_order(ids.view_number(view))
+    if order is None:
+        raise InvalidRequest(
+            "The request is not valid. Fix what `errors` lists.",
+            [FieldError("sort.0.manual", "is not a view with a manual order")],
+        )
+    return order
 
 
 def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) -> NoReturn:
@@ -294,7 +373,7 @@ def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) 
 
 
 def _key(catalog: Catalog, key: SortKey) -> OrderKey:
-    field = catalog.get(key.field)
+    field = catalog.get(key.field or NUM)
     if field is None:
         return OrderKey(None, key.direction == "desc")
     return OrderKey(field.served, key.direction == "desc", key.nulls == "first")

@@ -7,7 +7,7 @@ from typing import Any
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import number_json
 from gridview.query import boards
-from gridview.query.grid_request import asked_key
+from gridview.query.grid_request import SortKey, asked_key
 from gridview.query.group_request import NEVER_RANKED, GroupBy, dimension
 from gridview.query.number_functions import OF_NUMBERS
 from gridview.query.predicates import NUMBER
@@ -18,8 +18,9 @@ from gridview.query.rules import parse_rules
 from gridview.query.view_answers import view_json
 from gridview.query.view_filters import field_at, keys_of_filter
 from gridview.query.view_request import ViewCreate, ViewGroupOrder, ViewPatch
-from gridview.schema.catalog import Catalog
+from gridview.schema.catalog import Catalog, Part
 from gridview.schema.fields import Field, FieldType
+from gridview.schema.manual_orders import MANUAL
 from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange
 from gridview.support.errors import FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import parse
@@ -33,13 +34,19 @@ def parse_create(catalog: Catalog, body: Any, reference: Reference) -> ViewChang
     return _parsed(catalog, ViewCreate, body, reference, whole=True)
 
 
-def parse_patch(catalog: Catalog, body: Any, reference: Reference) -> ViewChange:
-    """Return the parts of a view that a request changes. As for `parse_create`."""
-    return _parsed(catalog, ViewPatch, body, reference, whole=False)
+def parse_patch(catalog: Catalog, body: Any, reference: Reference, view: int) -> ViewChange:
+    """Return the parts of the view with this number that a request changes. As for `parse_create`."""
+    return _parsed(catalog, ViewPatch, body, reference, whole=False, view=view)
 
 
 def _parsed(
-    catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, reference: Reference, *, whole: bool
+    catalog: Catalog,
+    model: type[ViewCreate | ViewPatch],
+    body: Any,
+    reference: Reference,
+    *,
+    whole: bool,
+    view: int | None = None,
 ) -> ViewChange:
     errors: list[FieldError] = []
     of_query: list[FieldError] = []
@@ -52,11 +59,12 @@ def _parsed(
     if request is not None:
         given = set(model.model_fields) if whole else request.model_fields_set
         errors += _wrong(catalog, request, given)
+        errors += _wrong_manual(request, view) if "query" in given else ()
     if request is None or found is None or rules is None or errors:
         raise InvalidRequest("The request is not valid. Fix what `errors` lists.", errors)
     look = {part: stored(catalog, request) for part, stored in _STORED.items() if part in given}
     if "query" in given:
-        look["sort"] = [list(asked_key(catalog, one).part) for one in request.query.sort]
+        look["sort"] = [_stored_key(catalog, one) for one in request.query.sort]
         look["filter"] = None if found.only is None else unresolved(found.only.canonical(), sent)
     if "rules" in given:
         look["rules"] = [
@@ -73,6 +81,11 @@ def _parsed(
         look,
         request.place if isinstance(request, ViewPatch) and "place" in given else None,
     )
+
+
+def _stored_key(catalog: Catalog, key: SortKey) -> list[Any]:
+    part = Part(MANUAL) if key.manual is not None else asked_key(catalog, key).part
+    return list(part)
 
 
 def _stored_columns(catalog: Catalog, request: ViewCreate | ViewPatch) -> Any:
@@ -138,6 +151,16 @@ def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -
         yield from boards.errors(catalog, request.board)
 
 
+def _wrong_manual(request: ViewCreate | ViewPatch, view: int | None) -> Iterator[FieldError]:
+    named = next((one.manual for one in request.query.sort if one.manual is not None), None)
+    if named is None or (view is not None and named == f"v{view}"):
+        return
+    yield FieldError(
+        "query.sort.0.manual",
+        "must be the id of the view itself" if view is not None else "is not possible before the view exists",
+    )
+
+
 def _wrong_order(catalog: Catalog, order: ViewGroupOrder) -> Iterator[FieldError]:
     if order.field is None and order.function != "count":
         yield FieldError("group_order.field", "is required for this function")
@@ -176,6 +199,8 @@ def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
     before = view.look.get("named", {})
     named = {}
     for key in _keys(view.look):
+        if key == MANUAL:
+            continue
         field = field_at(catalog, key)
         named[key] = before.get(key, key) if field is None else field.id
     whole = replace(view, look={**view.look, "named": named})

@@ -29,7 +29,11 @@ A view's filter may exceed it if options were given longer values since; it is t
 def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
     """Return a view's answer, by the present fields. Raises UnknownOption if the catalog is older than the view."""
     reader = _LookReader(catalog, view.look["named"])
-    query = reader.query(view.look)
+    query = (
+        {"sort": [{"manual": view.id}], **reader.filter(view.look)}
+        if view.manual
+        else reader.query(view.look)
+    )
     return {
         "id": view.id,
         "name": view.name,
@@ -37,13 +41,22 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
         "query": query,
         **reader.rest(view.look),
         "missing": reader.missing,
-        "remedies": remedies(catalog, query["sort"]),
+        "remedies": [] if view.manual else remedies(catalog, query["sort"]),
+        "manual_order": _manual_order(catalog, view),
         "version": view.version,
         "created": datetime_json(view.created),
         "updated": datetime_json(view.updated),
         "created_by": view.created_by,
         "updated_by": view.updated_by,
     }
+
+
+def _manual_order(catalog: Catalog, view: View) -> str | None:
+    """Return the state of a view's manual order; None if it has none."""
+    order = None if view.owner else catalog.manual_order(view.num)
+    if order is None:  # its order is made in the transaction that this answer reports
+        return "building" if view.manual else None
+    return "building" if order.served is None else "ready"
 
 
 def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -88,7 +101,11 @@ class _LookReader:
             }
             for field, descending, nulls_first in self._living("sort", look["sort"])
         ]
-        return {"sort": sort, "filter": _whole_filter(self._missing, "filter", look["filter"])}
+        return {"sort": sort, **self.filter(look)}
+
+    def filter(self, look: Look) -> dict[str, Any]:
+        """The filter."""
+        return {"filter": _whole_filter(self._missing, "filter", look["filter"])}
 
     def rest(self, look: Look) -> dict[str, Any]:
         """All other parts."""

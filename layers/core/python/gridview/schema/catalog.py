@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gridview.schema.fields import BUILTINS, NUM, Field, FieldOrder, Option
 from gridview.schema.generations import Index, Indexes, order_id
+from gridview.schema.manual_orders import ManualOrder, is_rank
 
 MAX_ATTRIBUTES = 400
 INDEXED_BY_DEFAULT = 40
@@ -167,6 +168,7 @@ class Catalog:
       entries.
     - `deleting`: attributes that are being permanently removed, of which issues may still hold values.
     - `composites`: in creation order, including those being removed.
+    - `manual_orders`: the orders that users make by hand. No request names them as fields.
     - `history`: the setting of the history.
     - `closed`: the project is deleted and can be restored. Its derived items are kept right, and no request
       sees it.
@@ -186,6 +188,7 @@ class Catalog:
     hidden: tuple[Field, ...] = ()
     deleting: tuple[Field, ...] = ()
     composites: tuple[Composite, ...] = ()
+    manual_orders: tuple[ManualOrder, ...] = ()
     history: HistorySetting = HISTORY
     closed: bool = False
     first_version: int = 1
@@ -217,11 +220,12 @@ class Catalog:
         return self._by_id["state"]
 
     def deleted(self, key: str) -> bool:
-        """Return whether the attribute with this internal id was deleted. An unknown one may also be newer
-        than this copy.
+        """Return whether the attribute or manual order with this internal id was deleted. An unknown one may
+        also be newer than this copy.
         """
-        number = key.removeprefix("a")
-        return key not in self._keys and number.isdecimal() and int(number) < self.next_key
+        number = key.removeprefix("m" if is_rank(key) else "a")
+        known = key in self._keys or any(one.key == key for one in self.manual_orders)
+        return not known and number.isdecimal() and int(number) < self.next_key
 
     def removed(self, key: str) -> bool:
         """Return whether it was permanently deleted, so that nothing keeps its values."""
@@ -236,7 +240,7 @@ class Catalog:
         """The orders in which a changed issue gets sort entries, whether served or being built."""
         by_field = (
             FieldOrder(one.order_id_of(index), one.as_of(index.begun), index)
-            for one in (*self.builtins, *self.attributes, *self.hidden)
+            for one in (*self.builtins, *self.attributes, *self.hidden, *self.manual_orders)
             for index in one.indexes.written
         )
         by_several = (
@@ -247,7 +251,15 @@ class Catalog:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Every field and composite index, including those being removed."""
-        return (*self.builtins, *self.attributes, *self.hidden, *self.deleting, *self.composites)
+        return (*self._fields, *self.composites)
+
+    @property
+    def _fields(self) -> tuple[Field, ...]:
+        return (*self.builtins, *self.attributes, *self.hidden, *self.manual_orders, *self.deleting)
+
+    def manual_order(self, view: int) -> ManualOrder | None:
+        """Return the manual order of the saved view with this number; None if it has none."""
+        return next((one for one in self.manual_orders if one.view == view), None)
 
     @cached_property
     def leaving(self) -> Mapping[str, int]:
@@ -305,7 +317,7 @@ class Catalog:
 
     @cached_property
     def _by_key(self) -> dict[str, Field]:
-        return {one.key: one for one in (*self.builtins, *self.attributes, *self.hidden, *self.deleting)}
+        return {one.key: one for one in self._fields}
 
     def composite_for(self, parts: Sequence[Part]) -> CompositeServed | None:
         """Return the complete composite index that gives this order or its reversal; None if there is none."""

@@ -26,6 +26,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
 from gridview.schema.catalog import HistorySetting
 from gridview.schema.history import Change, expiry_of
+from gridview.schema.manual_orders import is_rank
 from gridview.support import clock
 from gridview.support.concurrency import chunked
 
@@ -52,7 +53,8 @@ def list_items(tenant: str, project: str, setting: HistorySetting, changes: Iter
     """Return the items that list these changes, none where the history is off."""
     if not setting.enabled:
         return []
-    single = {derived_keys.activity_place(one.at, one.num, one.version): one for one in changes}
+    listed = (one for one in changes if not one.only_places)
+    single = {derived_keys.activity_place(one.at, one.num, one.version): one for one in listed}
     in_order = [single[place] for place in sorted(single)]
     return [
         {
@@ -112,7 +114,7 @@ def _grouped(tenant: str, project: str, changes: Iterable[Change]) -> Iterator[_
             spans[one.change, derived_keys.change_span(one.num)].append(one)
     for of_second in seconds.values():
         for some in chunked(of_second, _TOGETHER):
-            packed = _packed([(*_row(one), sorted(one.fields)) for one in some])
+            packed = _packed([(*_row(one), sorted(_shown(one))) for one in some])
             sort_key = derived_keys.activity_group(some[0].at, _digest(packed))
             yield _ListItem(derived_keys.activity(tenant, project), sort_key, {"packed": packed}, some)
     for (change_id, _), of_span in spans.items():
@@ -122,6 +124,10 @@ def _grouped(tenant: str, project: str, changes: Iterable[Change]) -> Iterator[_
             yield _ListItem(
                 derived_keys.change(tenant, project, change_id), sort_key, {"packed": packed}, some
             )
+
+
+def _shown(change: Change) -> Iterator[str]:
+    return (key for key in change.fields if not is_rank(key))
 
 
 def _row(change: Change) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog
 from gridview.schema.computations import Computation
 from gridview.schema.fields import MAX_OPTIONS, Field, FieldType
 from gridview.schema.formats import FORMATTERS, value_json
+from gridview.schema.manual_orders import PLACED_AT, PLACED_BY, PLACED_UNDER, is_rank
 from gridview.schema.trash import SET_BY_A_DELETE
 from gridview.support.errors import COMPUTED_FIELD, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible, parse
@@ -31,6 +32,9 @@ LOST = "lost"
 before a restore and the first after it, oldest first. Both have the same content. Versions between them were
 lost, if there were any.
 """
+
+_OF_ONE_VERSION = ("change", PLACED_AT, PLACED_BY, PLACED_UNDER)
+"""The attributes that the next version does not take over."""
 
 Document = dict[str, Any]
 
@@ -118,7 +122,7 @@ def merged(
     nothing.
     """
     held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
-    hidden = {key: value for key, value in held.items() if catalog.deleted(key)}
+    hidden = {key: value for key, value in held.items() if catalog.deleted(key) or is_rank(key)}
     fields = _without_nulls({**(hidden if changes.replaces_fields else held), **changes.fields})
     changed = _changed(
         values_of({**document, "fields": held}), values_of({**document, **changes.builtins, "fields": fields})
@@ -129,7 +133,7 @@ def merged(
     return _complete(
         catalog,
         {
-            **{name: value for name, value in document.items() if name != "change"},
+            **{name: value for name, value in document.items() if name not in _OF_ONE_VERSION},
             **changes.builtins,
             "fields": fields,
             CHANGED: {**_known_changes(catalog, document), **dict.fromkeys(changed, version)},
@@ -144,11 +148,32 @@ def amended(document: Document, fields: Mapping[str, Any], *, user: str, now: st
     """
     version = document["version"] + 1
     return {
-        **{name: value for name, value in document.items() if name not in ("mark", "change")},
+        **{name: value for name, value in document.items() if name not in ("mark", *_OF_ONE_VERSION)},
         "fields": {**document["fields"], **fields},
         CHANGED: {**document.get(CHANGED, {}), **dict.fromkeys(fields, version)},
         **_version(version, user, now, None),
     }
+
+
+def placed(
+    document: Document, key: str, rank: str, *, user: str, now: str, change: UUID | None = None
+) -> Document:
+    """Return the next version with a rank in the manual order with this internal id. LimitExceeded.
+
+    Nothing else changes, `updated` and `updated_by` included: the fields that a user sees are the same.
+    """
+    version = document["version"] + 1
+    return _small_enough(
+        {
+            **{name: value for name, value in document.items() if name not in ("mark", *_OF_ONE_VERSION)},
+            "fields": {**document["fields"], key: rank},
+            CHANGED: {**document.get(CHANGED, {}), key: version},
+            "version": version,
+            PLACED_AT: now,
+            PLACED_BY: user,
+            **({} if change is None else {PLACED_UNDER: change.bytes}),
+        }
+    )
 
 
 def restored(
@@ -167,7 +192,7 @@ def restored(
         values_of({**document, "fields": held}), values_of({**document, "state": state, "fields": fields})
     )
     version = document["version"] + 1
-    gone = (*SET_BY_A_DELETE, "mark", "change")
+    gone = (*SET_BY_A_DELETE, "mark", *_OF_ONE_VERSION)
     return {
         **{name: value for name, value in document.items() if name not in gone},
         keys.SORT: sort_strings.issue_number(document["num"]),
@@ -256,6 +281,10 @@ def _complete(catalog: Catalog, document: Document) -> Document:
     ]
     if missing:
         raise InvalidRequest("The issue lacks required values. Fix what `errors` lists.", missing)
+    return _small_enough(document)
+
+
+def _small_enough(document: Document) -> Document:
     if item_size(document) > MAX_DOCUMENT_BYTES:
         raise LimitExceeded("The issue would be larger than 400 KB. Shorten its texts.")
     return document

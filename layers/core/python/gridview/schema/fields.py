@@ -216,6 +216,16 @@ class Field:
         return max((option.moved for option in self.options), default=0), bool(self.moving)
 
     @property
+    def form(self) -> str:
+        """The form of its sort strings: one of each type, and that of ranks."""
+        return self.type
+
+    @property
+    def always_valued(self) -> bool:
+        """Whether every issue has a value in it."""
+        return self.builtin
+
+    @property
     def pending(self) -> int:
         """The epoch of the newest change that does not yet hold for all issues; 0 if there is none."""
         return max(self.indexes.pending, self.moving, self.deleted)
@@ -335,7 +345,7 @@ class FieldOrder:
     @property
     def nullable(self) -> bool:
         """Whether issues may lack an entry."""
-        return not self.field.builtin
+        return not self.field.always_valued
 
     @property
     def searched(self) -> bool:

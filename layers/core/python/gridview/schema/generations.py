@@ -20,13 +20,17 @@ from gridview.support.errors import IndexBuilding
 
 
 class IndexNotReady(IndexBuilding):
-    """The index that a query needs, of `attribute` or of `composite`, is being built."""
+    """The index that a query needs is being built: of `attribute`, of `composite`, or the manual order of `view`."""
 
-    def __init__(self, attribute: str, composite: str | None = None) -> None:
-        index = f"of {attribute}" if composite is None else composite
-        super().__init__(f"The index {index} is being built, so it cannot serve queries yet.")
+    def __init__(self, attribute: str, composite: str | None = None, *, view: int | None = None) -> None:
+        if view is not None:
+            missing = f"manual order of v{view}"
+        else:
+            missing = f"index {f'of {attribute}' if composite is None else composite}"
+        super().__init__(f"The {missing} is being built, so it cannot serve queries yet.")
         self.attribute = attribute
         self.composite = composite
+        self.view = view
 
 
 class IndexState(StrEnum):

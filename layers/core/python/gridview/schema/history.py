@@ -24,6 +24,7 @@ from gridview.encoding.values import datetime_json
 from gridview.schema.catalog import Catalog, HistorySetting
 from gridview.schema.fields import Field, FieldType, UnknownOption
 from gridview.schema.formats import value_json
+from gridview.schema.manual_orders import is_rank
 from gridview.support import clock
 
 Kind = Literal["create", "update", "delete", "restore"]
@@ -75,6 +76,18 @@ class Change:
     was_by: str = ""
     created: str = ""
     created_by: str = ""
+
+    @property
+    def only_places(self) -> bool:
+        """Return whether the version only placed its issue in a manual order. Feeds deliver such a change, and no list
+        of changes has it.
+        """
+        return self.kind == "update" and bool(self.fields) and all(map(is_rank, self.fields))
+
+    @property
+    def updated(self) -> tuple[str, str]:
+        """When the fields that users see were last changed, as of this version, and by whom; empty if not known."""
+        return (self.was, self.was_by) if self.only_places else (self.at, self.by)
 
     @property
     def by_hand(self) -> bool:

@@ -1,6 +1,7 @@
 """The stored items of a project, and the catalog built from them. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from gridview.dynamodb.expressions import Condition, Write, put
@@ -11,6 +12,7 @@ from gridview.schema.computed_fields import with_computations
 from gridview.schema.fields import BUILTINS, Deletion, Field, FieldType, Option
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
+from gridview.schema.manual_orders import ManualOrder
 from gridview.schema.numbering import Numbering
 from gridview.schema.restorable import ProjectDeletion, deletion_of
 
@@ -65,10 +67,15 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         # Items are read one after the other. A field outside the order that was read may also have come back
         # since: it is kept too.
         hidden=tuple(
-            field for field in by_key.values() if not (field.builtin or field.deleted or field.key in listed)
+            field
+            for field in by_key.values()
+            if not (field.builtin or field.deleted or field.key in listed or isinstance(field, ManualOrder))
         ),
         deleting=tuple(field for field in by_key.values() if field.deleted),
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
+        manual_orders=tuple(
+            field for field in by_key.values() if isinstance(field, ManualOrder) and not field.deleted
+        ),
         history=to_history(items.project),
         closed=items.deletion is not None,
         first_version=items.catalog.get(FIRST_VERSION, 1),
@@ -81,8 +88,9 @@ def to_history(project: Mapping[str, Any]) -> HistorySetting:
 
 
 def to_field(item: Mapping[str, Any]) -> Field:
-    """Return the attribute or built-in field that a stored item defines."""
-    return Field(
+    """Return the attribute, built-in field or manual order that a stored item defines."""
+    kind = partial(ManualOrder, view=item["view"]) if "view" in item else Field
+    return kind(
         id=item["id"],
         key=item["key"],
         name=item["name"],
@@ -133,7 +141,9 @@ def sort_key(tenant: str, project: str, definition: Definition) -> str:
     """Sort key of the item that defines a field or composite index."""
     if isinstance(definition, Composite):
         return keys.composite(tenant, project, definition.id)
-    return keys.attribute(tenant, project, definition.id)
+    # A view may get another order while the one before is being removed.
+    stored_as = f".{definition.key}" if isinstance(definition, ManualOrder) else definition.id
+    return keys.attribute(tenant, project, stored_as)
 
 
 def to_item(tenant: str, project: str, definition: Definition) -> dict[str, Any]:
@@ -157,6 +167,7 @@ def _defined(definition: Definition) -> dict[str, Any]:
     optional = {"description": field.description, "format": field.format, "default": field.default}
     return {
         **hidden,
+        **({"view": field.view} if isinstance(field, ManualOrder) else {}),
         **{name: value for name, value in optional.items() if value is not None},
         **({"formulas": [one.to_item() for one in field.formulas]} if field.formulas else {}),
         "id": field.id,

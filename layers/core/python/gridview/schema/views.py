@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
+from gridview.schema.manual_orders import MANUAL
 
 MAX_SHARED_VIEWS = 100
 """Views of a project that everybody sees."""
@@ -28,7 +29,7 @@ ViewKind = Literal["grid", "board"]
 Look = Mapping[str, Any]
 """The look of a view, in stored form. Fields are internal ids.
 
-- `sort`: [[field, descending, nulls first]].
+- `sort`: [[field, descending, nulls first]]. The field `manual` is the view's own order (`manual_orders`).
 - `filter`: as `Filter.canonical` gives it, but with relative operands as the request has them; or None.
 - `columns`: [[field, width, frozen]] or None.
 - `groups`: [[field, unit, zone, bounds of ranges, width of ranges]].
@@ -63,13 +64,22 @@ class View:
         return f"v{self.num}"
 
     @property
+    def manual(self) -> bool:
+        """Whether its rows are in its manual order."""
+        return any(key == MANUAL for key, *_ in self.look["sort"])
+
+    @property
     def sort_key(self) -> str:
         """Sort key of its item."""
         return keys.private_view(self.owner, self.num) if self.owner else keys.shared_view(self.num)
 
     def seen_by(self, visibility: Visibility, user: str) -> Self:
-        """Return the view with another visibility. If that is private, `user` is its owner from then on."""
-        return replace(self, visibility=visibility, owner=user if visibility == "private" else "")
+        """Return the view with another visibility. If that is private, `user` is its owner from then on, and a manual
+        order becomes that of the numbers.
+        """
+        private = visibility == "private"
+        look = {**self.look, "sort": []} if private and self.manual else self.look
+        return replace(self, visibility=visibility, owner=user if private else "", look=look)
 
     def next_version(self, user: str, now: str) -> Self:
         """Return the view as the next version, written by `user`."""

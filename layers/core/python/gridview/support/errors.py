@@ -131,6 +131,10 @@ class EditConflict(Conflict):
     """
 
 
+class AnchorGone(Conflict):
+    """The issue beside which rows are to be placed does not exist any more."""
+
+
 class VersionMismatch(RequestError):
     """The resource has changed since the version that the client names."""
 
@@ -219,6 +223,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     HistoryNotReady: ProblemType(409, "history-not-ready", "History not ready"),
     HistoryExpired: ProblemType(410, "history-expired", "History expired"),
     EditConflict: ProblemType(409, "edit-conflict", "Edit conflict"),
+    AnchorGone: ProblemType(409, "anchor-gone", "Anchor gone"),
     VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
     QueryTooExpensive: ProblemType(422, "query-too-expensive", "Query too expensive"),

@@ -28,7 +28,7 @@ EVERY = 250
 
 DRAWN = range(RANDOM, RANDOM + 40)
 
-PEOPLE = range(TOGETHER + 36, TOGETHER + 48)
+PEOPLE = range(TOGETHER, TOGETHER + 20)
 """Scenarios with several users, of each family and with each size of batches."""
 
 COMPUTED = range(FORMULAS, FORMULAS + 16)
@@ -160,6 +160,10 @@ def test_undos_jobs_and_messages_occur_while_everything_else_goes_on() -> None:
         "couriers",
         "histories",
         "batches of two tenants",
+        "placed rows",
+        "rebalanced rows",
+        "rows in order",
+        "rows followed in order",
     ):
         assert totals[what] > 0, what
     assert totals["messages of resets"] == 0
@@ -181,7 +185,12 @@ def test_seeds_are_every_point_and_then_what_is_drawn() -> None:
 def test_formulas_are_defined_and_changed_while_people_write_without_a_difference() -> None:
     assert_no_difference(COMPUTED)
     totals = sum((one.totals for one in played(tuple(COMPUTED))), Counter())
-    for event in ("changes of formulas", "followed changes", "rows followed to the end", "questions in quiet"):
+    for event in (
+        "changes of formulas",
+        "followed changes",
+        "rows followed to the end",
+        "questions in quiet",
+    ):
         assert totals[event] > 0, event
 
 

@@ -1,0 +1,218 @@
+"""Rebalances the ranks of a manual order where they have become too long.
+
+The rows around a long rank get new ranks, spread evenly over the gap between the rows beside them. Their order is
+the same after each write: rising ranks are written from the last row back, falling ranks from the first row on. Each
+write is a placement like a user's (`schema.placements`), so a user who places a row at the same time loses no place.
+
+A turn that dies has done some of these writes. The next one begins with the ranks as they are then.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gridview.commands.placing import TOGETHER, in_transactions, read_placements, write_placements
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.leases import lease_end
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.fractional_keys import Draw, NoRoom, between, default_key_above
+from gridview.query.neighbors import rows_beside
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
+from gridview.schema.jobs import Hint, Turn
+from gridview.schema.manual_orders import ManualOrder
+from gridview.schema.placements import LongRank, Placements, RankedRow
+from gridview.schema.store import Catalogs
+from gridview.support import backoff, clock
+from gridview.support.concurrency import chunked
+from gridview.support.errors import NotFound
+from gridview.view.context import ReadContext
+
+SHORT = 12
+"""Characters of the longest rank that a rebalanced range should have."""
+
+_WINDOWS = (16, 64, 256, 400)
+"""The numbers of rows that are tried. More than 500 placements would not be known to the next ones."""
+
+
+class Respread(NamedTuple):
+    """A row, and the rank that it gets."""
+
+    row: RankedRow
+    rank: str
+
+
+class _Outdated(Exception):
+    """The rows of the range have changed since they were read."""
+
+
+def respread(before: Sequence[RankedRow], after: Sequence[RankedRow], draw: Draw) -> list[Respread]:
+    """Return new ranks for the rows around a place, in the order in which they may be written. Pure.
+
+    `before`: the rows before the place, the nearest first; `after`: those from it on. Rows at both ends of a range whose
+    ranks are short keep them. The smallest range is chosen that gets short ranks; if there is none, the one that gets the
+    shortest. Empty if no range gets shorter ranks than it has.
+    """
+    best: list[Respread] = []
+    for size in _WINDOWS:
+        rows, low, high = _range(before, after, size // 2)
+        try:
+            ranks = between(low, high, draw, len(rows)) if rows else []
+        except NoRoom:
+            continue
+        longest = max(map(len, ranks), default=0)
+        if longest < min(_longest(rows), max((len(one.rank) for one in best), default=longest + 1)):
+            best = [Respread(row, rank) for row, rank in zip(rows, ranks, strict=True)]
+        if longest <= SHORT:
+            break
+    rising = [one for one in best if one.rank > one.row.rank]
+    return rising[::-1] + [one for one in best if one.rank < one.row.rank]
+
+
+def _range(
+    before: Sequence[RankedRow], after: Sequence[RankedRow], reach: int
+) -> tuple[list[RankedRow], str | None, str | None]:
+    """Return the rows with long ranks around a place, up to `reach` on each side, and the ranks beside them."""
+    rows = [*before[: reach + 1][::-1], *after[: reach + 1]]
+    first = 1 if len(before) > reach else 0
+    last = len(rows) - 1 if len(after) > reach else len(rows)
+    while first < last and len(rows[first].rank) <= SHORT:
+        first += 1
+    while first < last and len(rows[last - 1].rank) <= SHORT:
+        last -= 1
+    some = rows[first:last]
+    low = rows[first - 1].rank if first else None
+    if last < len(rows):
+        return some, low, rows[last].rank
+    return some, low, default_key_above(some[-1].rank) if some else None
+
+
+def _longest(rows: Iterable[RankedRow]) -> int:
+    return max((len(one.rank) for one in rows), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalancing:
+    """Rebalances the ranges of a project's orders that wait for it."""
+
+    table: Table
+    catalogs: Catalogs
+    tenant: str
+    project: str
+    draw: Draw = lambda: random.random()  # noqa: S311  (no secret, and the simulator has its own)
+
+    def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
+        """Rebalance until the seconds in `left` are over. None if the placements are not due, or the hint is outdated.
+
+        A range costs a result page of up to 402 rows. Each row of it costs a read, and twice the write units of its document.
+        """
+        state = self._read()
+        if not state.due or state.due != hint.due or state.due > clock.now():
+            return None
+        try:
+            self._save(state, replace(state, due=lease_end()))
+        except ConditionFailed:
+            return None  # another placement came first: the next hint names the new instant
+        written = 0
+        while left() > 0:
+            state = self._read()
+            if not state.long:
+                return Turn(written)
+            written += self._shortened(state.long[0], left)
+        return Turn(written, hints=self._released())
+
+    def _released(self) -> tuple[Hint, ...]:
+        """Make the rest due now."""
+        state = self._read()
+        if not state.due:
+            return ()
+        due = clock.now()
+        try:
+            self._save(state, replace(state, due=due))
+        except ConditionFailed:
+            return ()  # it is due at the end of the lease
+        return (Hint(keys.placements(self.tenant, self.project), due),)
+
+    def _shortened(self, long: LongRank, left: Callable[[], float]) -> int:
+        """Rebalance one range, and take it off the list. Returns the number of rows that were written."""
+
+        def act(catalog: Catalog, epoch: EpochCheck) -> int:
+            order = next((one for one in catalog.manual_orders if one.key == long.order), None)
+            return 0 if order is None else self._rebalanced(catalog, epoch, order, long.rank, left)
+
+        try:
+            written = self.catalogs.using(self.table, self.tenant, self.project, act, numbered=True)
+        except NotFound:
+            written = 0
+        if left() > 0:
+            for _ in backoff.attempts():
+                state = self._read()
+                try:
+                    self._save(state, state.shortened(long))
+                except ConditionFailed:
+                    continue
+                break
+        return written
+
+    def _rebalanced(
+        self, catalog: Catalog, epoch: EpochCheck, order: ManualOrder, rank: str, left: Callable[[], float]
+    ) -> int:
+        epoch.confirm(self.table)
+        written = 0
+        for _ in backoff.attempts():
+            state = self._read()
+            new = self._respread(catalog, epoch, order, rank, state)
+            try:
+                for some in chunked(new, TOGETHER):
+                    if left() <= 0:
+                        return written
+                    state, count = self._written(catalog, order, state, some)
+                    written += count
+            except (TransactionFailed, _Outdated):
+                continue
+            break
+        return written
+
+    def _respread(
+        self, catalog: Catalog, epoch: EpochCheck, order: ManualOrder, rank: str, state: Placements
+    ) -> list[Respread]:
+        if order.served is None:
+            return []
+        recent = state.writes_known(self.project, clock.seconds())
+        context = ReadContext(self.table, catalog, epoch=epoch, recent=recent)
+        reach = _WINDOWS[-1] // 2 + 1
+        place = RankedRow(1, rank)
+        before = rows_beside(context, order.served, place, reach, backward=True)
+        after = rows_beside(context, order.served, place, reach, backward=False, with_it=True)
+        return respread(before, after, self.draw)
+
+    def _written(
+        self, catalog: Catalog, order: ManualOrder, state: Placements, some: Iterable[Respread]
+    ) -> tuple[Placements, int]:
+        """Write some new ranks. TransactionFailed if a placement came first; _Outdated if a row has another rank."""
+        wanted = {one.row.num: one for one in some}
+        _, found = read_placements(self.table, catalog, wanted)
+        if any(order.value_in(found[num]) != wanted[num].row.rank for num in found):
+            raise _Outdated
+        now, count = clock.now(), 0
+        for together in in_transactions(found[num] for num in wanted if num in found):
+            written = [
+                documents.placed(one, order.key, wanted[one["num"]].rank, user="", now=now)
+                for one in together
+            ]
+            after = state.adding({one["num"]: one["version"] for one in written}, clock.seconds())
+            write_placements(self.table, catalog, state, after, written)
+            state, count = replace(after, revision=state.revision + 1), count + len(written)
+        return state, count
+
+    def _read(self) -> Placements:
+        item = self.table.get(keys.placements(self.tenant, self.project), keys.JOB, consistent=True)
+        return Placements.from_item(item)
+
+    def _save(self, state: Placements, after: Placements) -> None:
+        """Save the placements. ConditionFailed if others have written them since."""
+        raised = replace(after, revision=state.revision + 1)
+        self.table.put(raised.to_item(self.tenant, self.project), state.unchanged)

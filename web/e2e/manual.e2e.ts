@@ -1,0 +1,281 @@
+/** The manual order of a view: rows and cards are placed by the mouse, by keys and by a finger. */
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import type { Api } from '../src/api/client';
+import { findings } from './accessibility';
+import { BoardPage } from './board-page';
+import { boxOf, middleOf, type Point } from './dragging';
+import { Finger } from './finger';
+import { ProjectPage } from './project-page';
+import { makeProject, PARTS, valuesOf } from './projects';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+const EDITOR = { ...ADMIN, user: 'eda', role: 'editor' } as const;
+const VIEWER = { ...ADMIN, user: 'vic', role: 'viewer' } as const;
+const NAMES = ['Anchor', 'Beam', 'Cable', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge'];
+const COLUMNS = [{ field: 'name', width: 240, frozen: false }, { field: 'kind', width: 120, frozen: false }, { field: 'weight', width: 120, frozen: false }];
+
+/** Eight issues, the first four beams, the others bolts, and a shared view. */
+async function bridge(api: Api, view: object = {}): Promise<string> {
+  const id = await makeProject(api, {
+    name: 'By hand',
+    states: ['open', 'doing', 'done'],
+    fields: PARTS,
+    issues: NAMES.map((name, at) => ({ name, state: at < 5 ? 'open' : 'doing', fields: { kind: at < 4 ? 'beam' : 'bolt', weight: at } })),
+  });
+  await api.call('POST', '/v1/projects/{project}/views', { path: { project: id }, body: { name: 'Plan', visibility: 'shared', columns: COLUMNS, ...view } });
+  return id;
+}
+
+/** Begin the manual order by the API, and wait until it is built. */
+async function order(api: Api, id: string): Promise<void> {
+  const path = { project: id, view: 'v1' };
+  await api.call('PATCH', '/v1/projects/{project}/views/{view}', { path, body: { query: { sort: [{ manual: 'v1' }], filter: null } } });
+  await expect.poll(async () => (await api.call('GET', '/v1/projects/{project}/views/{view}', { path })).body.manual_order).toBe('ready');
+}
+
+/** The names in the order of the API. */
+async function stored(api: Api, id: string): Promise<readonly string[]> {
+  const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project: id }, body: { sort: [{ manual: 'v1' }] } });
+  return body.rows.map(({ name }) => name ?? '');
+}
+
+/** A point in the number of a row, away from its box and its button, and an edge of another row. */
+async function gutterOf(project: ProjectPage, row: number): Promise<Point> {
+  const { x, y, height } = await boxOf(project.gutter(row));
+  return { x: x + 4, y: y + height / 2 };
+}
+
+async function dragRow(project: ProjectPage, from: number, to: number, half: 'upper' | 'lower', { drops = true } = {}): Promise<void> {
+  const { mouse } = project.page;
+  const start = await gutterOf(project, from);
+  const { x, y, height } = await boxOf(project.gutter(to));
+  await mouse.move(start.x, start.y);
+  await mouse.down();
+  await mouse.move(x + 20, y + height * (half === 'upper' ? 0.2 : 0.8), { steps: 5 });
+  if (drops) await mouse.up();
+}
+
+const names = (project: ProjectPage) => expect.poll(() => project.column('Name'));
+const outcome = (page: Page, text: string) => page.locator('.outcome').getByText(text, { exact: true }).waitFor();
+const line = (page: Page) => page.locator('.drop-line');
+
+describe('rows in a manual order', () => {
+  test('are sorted by hand from the panel, dragged, moved by keys, and brought back by undo; another window follows', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const [visited, other] = [await visit(), await visit(EDITOR)];
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    const panel = await project.open('Sort');
+    await panel.getByText('the same for everyone').waitFor();
+    await panel.getByRole('button', { name: 'Manual order' }).click();
+    await panel.getByText('Drag rows by their numbers').waitFor();
+    await page.keyboard.press('Escape');
+    await names(project).toEqual(NAMES);
+    expect(project.view.get('view')).toBe('v1');
+    expect(project.view.has('edited')).toBe(false);
+    await expect.poll(async () => (await project.tool('Sort').innerText()).replaceAll(/\s/g, '')).toContain('1');
+
+    const second = await ProjectPage.open(other, id, 'view=v1');
+    await names(second).toEqual(NAMES);
+
+    // One row: the line shows where it goes.
+    await dragRow(project, 6, 1, 'upper', { drops: false });
+    await expect.poll(() => line(page).isVisible()).toBe(true);
+    expect(await page.locator('.drag-ghost').innerText()).toBe('Girder');
+    const above = await boxOf(project.gutter(1));
+    expect(Math.abs((await boxOf(line(page))).y - above.y)).toBeLessThan(3);
+    await page.mouse.up();
+    const first = ['Anchor', 'Girder', 'Beam', 'Cable', 'Deck', 'Eye', 'Flange', 'Hinge'];
+    expect(await project.column('Name')).toEqual(first);
+    await outcome(page, 'Moved “Girder” to row 2.');
+    await expect.poll(() => stored(api, id)).toEqual(first);
+    await names(second).toEqual(first);
+
+    // Escape leaves all as it is.
+    await dragRow(project, 0, 4, 'lower', { drops: false });
+    await page.keyboard.press('Escape');
+    await page.mouse.up();
+    await outcome(page, 'Cancelled. “Anchor” stays in place.');
+    expect(await project.column('Name')).toEqual(first);
+    expect(await line(page).isVisible()).toBe(false);
+
+    // Three selected rows, to the end.
+    await (await project.cell(2, 'Name')).click();
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    await dragRow(project, 3, 7, 'lower');
+    const second3 = ['Anchor', 'Girder', 'Eye', 'Flange', 'Hinge', 'Beam', 'Cable', 'Deck'];
+    expect(await project.column('Name')).toEqual(second3);
+    await outcome(page, 'Moved 3 rows to row 6.');
+    await names(second).toEqual(second3);
+
+    // By keys, with the focus on the rows. They stay selected, and go on.
+    await page.keyboard.press('Alt+ArrowUp');
+    await names(project).toEqual(['Anchor', 'Girder', 'Eye', 'Flange', 'Beam', 'Cable', 'Deck', 'Hinge']);
+    await outcome(page, 'Moved 3 rows to row 5.');
+    await page.keyboard.press('Alt+ArrowUp');
+    await names(project).toEqual(['Anchor', 'Girder', 'Eye', 'Beam', 'Cable', 'Deck', 'Flange', 'Hinge']);
+    await page.keyboard.press('Alt+ArrowDown');
+    const third = ['Anchor', 'Girder', 'Eye', 'Flange', 'Beam', 'Cable', 'Deck', 'Hinge'];
+    await names(project).toEqual(third);
+    await names(second).toEqual(third);
+    await (await project.cell(0, 'Name')).click();
+    await page.keyboard.press('Alt+ArrowUp');
+    await outcome(page, 'The rows are at the beginning already.');
+
+    // Each step is undone, and done again.
+    for (let step = 0; step < 5; step += 1) await page.keyboard.press('Control+z');
+    await names(project).toEqual(NAMES);
+    await names(second).toEqual(NAMES);
+    await page.keyboard.press('Control+y');
+    await names(project).toEqual(first);
+    await expect.poll(() => stored(api, id)).toEqual(first);
+
+    // Another user moves rows the other way.
+    await dragRow(second, 1, 6, 'lower');
+    await names(project).toEqual(NAMES);
+    expect(await findings(page)).toEqual([]);
+  });
+
+  test('go into another group with its value, as one step of undo', async ({ visit, api }) => {
+    const id = await bridge(api, { groups: [{ field: 'kind', unit: null }] });
+    await order(api, id);
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    const beams = ['', 'Anchor', 'Beam', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Girder', 'Hinge'];
+    const shown = () => expect.poll(async () => (await project.rows()).map(({ cells }) => cells['Name'] ?? ''));
+    await shown().toEqual(beams);
+    // Row 0 is the head of the beams, and row 5 that of the bolts.
+    await dragRow(project, 2, 7, 'lower');
+    const moved = ['', 'Anchor', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Beam', 'Girder', 'Hinge'];
+    await shown().toEqual(moved);
+    await project.group('Kind: bolt, 5 issues').waitFor();
+    await outcome(page, 'Moved “Beam” to row 8 in bolt.');
+    await expect.poll(async () => (await valuesOf(api, id, 2))['kind']).toBe('bolt');
+    await page.keyboard.press('Control+z');
+    await shown().toEqual(beams);
+    await expect.poll(async () => (await valuesOf(api, id, 2))['kind']).toBe('beam');
+    await expect.poll(() => stored(api, id)).toEqual(NAMES);
+
+    // By keys, over the head.
+    await (await project.cell(4, 'Name')).click();
+    await page.keyboard.press('Alt+ArrowDown');
+    await shown().toEqual(['', 'Anchor', 'Beam', 'Cable', '', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge']);
+    await expect.poll(async () => (await valuesOf(api, id, 4))['kind']).toBe('bolt');
+    await page.keyboard.press('Alt+ArrowUp');
+    await shown().toEqual(beams);
+    await expect.poll(async () => (await valuesOf(api, id, 4))['kind']).toBe('beam');
+  });
+
+  test('are back in their places if the row beside them is gone', async ({ visit, api }) => {
+    const id = await bridge(api);
+    await order(api, id);
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    await names(project).toEqual(NAMES);
+    // The row is deleted right before the request.
+    await dragRow(project, 7, 1, 'lower', { drops: false });
+    await page.route('**/order', async (route) => {
+      await api.call('DELETE', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 2 } });
+      await route.continue();
+    });
+    await page.mouse.up();
+    await outcome(page, 'The row beside it was deleted meanwhile. All rows are back in their places.');
+    await names(project).toEqual(NAMES.filter((name) => name !== 'Beam'));
+  });
+
+  test('are offered only where an order by hand is possible, and viewers see it', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const project = await ProjectPage.open(await visit(EDITOR), id);
+    const panel = await project.open('Sort');
+    expect(await panel.getByRole('button', { name: 'Manual order' }).isDisabled()).toBe(true);
+    await panel.getByText('Save this view as a shared one first.').waitFor();
+    await order(api, id);
+    const visited = await visit(VIEWER);
+    const seen = await ProjectPage.open(visited, id, 'view=v1');
+    await (await seen.open('Sort')).getByText('Only editors can change the order by hand.').waitFor();
+    await visited.page.keyboard.press('Escape');
+    await dragRow(seen, 0, 4, 'lower');
+    expect(await seen.column('Name')).toEqual(NAMES);
+    // A sort by a field replaces the order, until it is discarded.
+    await seen.sort('Weight');
+    await seen.sort('Weight');
+    await names(seen).toEqual([...NAMES].reverse());
+    expect(seen.view.get('sort')).toBe('-weight');
+    await visited.page.getByRole('button', { name: 'Discard' }).click();
+    await names(seen).toEqual(NAMES);
+  });
+
+  test('scroll at the edge while they are dragged, and a finger drags their handle', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Long', issues: Array.from({ length: 120 }, (_, at) => ({ name: `Row ${at + 1}` })) });
+    await api.call('POST', '/v1/projects/{project}/views', { path: { project: id }, body: { name: 'Plan', visibility: 'shared' } });
+    await order(api, id);
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    const start = await gutterOf(project, 0);
+    const frame = await boxOf(project.grid);
+    await page.mouse.move(start.x, start.y);
+    await page.mouse.down();
+    await page.mouse.move(start.x, frame.y + frame.height - 50, { steps: 4 });
+    await expect.poll(() => page.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop), { timeout: 10_000 }).toBeGreaterThan(1500);
+    await page.mouse.up();
+    await expect.poll(async () => (await stored(api, id)).indexOf('Row 1')).toBeGreaterThan(40);
+
+    const touched = await visit(ADMIN, { touch: true, width: 800 });
+    const tablet = await ProjectPage.open(touched, id, 'view=v1');
+    const finger = await Finger.on(touched.page);
+    const before = await tablet.column('Name');
+    const [from, to] = [await middleOf(tablet.gutter(1).locator('.grip')), await boxOf(tablet.gutter(4))];
+    await finger.drag(from, { x: from.x, y: to.y + to.height * 0.8 });
+    await names(tablet).toEqual([before[0], before[2], before[3], before[4], before[1], ...before.slice(5)]);
+  });
+});
+
+describe('cards in a manual order', () => {
+  test('go between their neighbours by the mouse and by keys, and undo brings them back', async ({ visit, api }) => {
+    const board = { by: 'state', columns: [], card: [], aggregate: null };
+    const id = await bridge(api, { kind: 'board', board });
+    await order(api, id);
+    const visited = await visit();
+    const { page } = visited;
+    await page.goto(`/projects/${id}?view=v1`);
+    const shown = new BoardPage(page);
+    await shown.hasCards('open', ['Anchor', 'Beam', 'Cable', 'Deck', 'Eye']);
+    await shown.hasCards('doing', ['Flange', 'Girder', 'Hinge']);
+    const put = async (card: string, beside: string) => {
+      const [from, to] = [await middleOf(shown.card(card)), await boxOf(shown.card(beside))];
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(to.x + 40, to.y + to.height - 4, { steps: 6 });
+      await page.locator('.card-drop-line').waitFor();
+      await page.mouse.up();
+    };
+    await put('Beam', 'Flange');
+    await shown.hasCards('doing', ['Flange', 'Beam', 'Girder', 'Hinge']);
+    await shown.hasCards('open', ['Anchor', 'Cable', 'Deck', 'Eye']);
+    await expect.poll(async () => (await valuesOf(api, id, 2))['state']).toBe('doing');
+    await expect.poll(async () => (await stored(api, id)).join()).toBe('Anchor,Cable,Deck,Eye,Flange,Beam,Girder,Hinge');
+    // Within a column nothing but the place changes.
+    await put('Anchor', 'Deck');
+    await shown.hasCards('open', ['Cable', 'Deck', 'Anchor', 'Eye']);
+    await expect.poll(async () => (await stored(api, id)).slice(0, 4)).toEqual(['Cable', 'Deck', 'Anchor', 'Eye']);
+    await page.keyboard.press('Control+z');
+    await shown.hasCards('open', ['Anchor', 'Cable', 'Deck', 'Eye']);
+    await page.keyboard.press('Control+z');
+    await shown.hasCards('doing', ['Flange', 'Girder', 'Hinge']);
+    await shown.hasCards('open', ['Anchor', 'Beam', 'Cable', 'Deck', 'Eye']);
+    await expect.poll(() => stored(api, id)).toEqual(NAMES);
+
+    // Space picks up, the arrows choose the place.
+    await shown.card('Anchor').click();
+    for (const key of ['Space', 'ArrowDown', 'ArrowDown', 'Space']) await page.keyboard.press(key);
+    await shown.hasCards('open', ['Beam', 'Cable', 'Anchor', 'Deck', 'Eye']);
+    await expect.poll(async () => (await stored(api, id)).slice(0, 3)).toEqual(['Beam', 'Cable', 'Anchor']);
+    expect(await findings(page)).toEqual([]);
+  });
+});
