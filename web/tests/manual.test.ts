@@ -208,7 +208,7 @@ describe('placements by the feed', () => {
   });
 
   it('come with the keys of their rows', () => {
-    expect(rowOf({ num: 1, version: 1, key: 'K', fields: {} })).toEqual({ num: 1, version: 1, key: 'K', values: { num: 1 } });
+    expect(rowOf({ num: 1, version: 1, key: 'K', fields: {} })).toMatchObject({ num: 1, version: 1, key: 'K', values: { num: 1 } });
   });
 });
 
