@@ -137,6 +137,8 @@ describe('computed cells', () => {
     await expect.poll(() => project.column('Total')).toEqual(['50', '20', '30']);
     await type(project, 1, 'Unit count', '0');
     await expect.poll(() => project.column('Each')).toEqual(['2', 'No value: division by zero', '3.3333333333333333333333333333333333333']);
+    await (await project.cell(1, 'Each')).click();
+    await expect.poll(() => project.page.locator('.note:popover-open').innerText()).toBe('No value: division by zero');
     await project.sort('Total');
     await expect.poll(() => project.column('Name')).toEqual(['Rivet', 'Cable', 'Girder']);
     // An input that is not shown.

@@ -1,4 +1,4 @@
-/** Shows below a cell or an editor why its value was refused. */
+/** Shows below a cell or an editor why its value was refused, or quietly why it has none. */
 import { keepBeside } from '../place';
 
 export class Note {
@@ -14,7 +14,7 @@ export class Note {
   }
 
   /** Show a text below a cell; nothing where it is empty or the cell is not in view. */
-  show(text: string, cell: HTMLElement | null): void {
+  show(text: string, cell: HTMLElement | null, { quiet = false } = {}): void {
     if (!text || !cell) {
       this.hide();
       return;
@@ -22,6 +22,8 @@ export class Note {
     // A screen reader would read the same text again.
     if (this.cell === cell && this.element.textContent === text) return;
     this.cell = cell;
+    this.element.setAttribute('role', quiet ? 'status' : 'alert');
+    this.element.classList.toggle('is-quiet', quiet);
     this.element.textContent = text;
     this.element.showPopover();
     this.release();

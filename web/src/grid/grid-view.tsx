@@ -313,7 +313,9 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     const mark = focus && field ? noteOf(markAt(model, focus.row, field.id)) : '';
     const hint = actions.readOnly.hint.peek();
     const isHinted = hint?.cell.row === focus?.row && hint?.cell.column === focus?.column;
-    note.show(mark || (isHinted ? (hint?.text ?? '') : ''), cell && isInView(cell) ? cell : null);
+    const refusal = mark || (isHinted ? (hint?.text ?? '') : '');
+    const text = refusal || (focus && field ? whyEmpty(model, focus.row, field.id) : '');
+    note.show(text, cell && isInView(cell) ? cell : null, { quiet: !refusal });
   };
   // The note goes along with its cell. An editor says itself what was refused.
   const followNote = inOneFrame(() => {
@@ -330,6 +332,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const stopping = [
     rows.onChange(draw),
     rows.onMove(move),
+    rows.onChange(followNote),
     model.selection.subscribe(sayNote),
     model.editor.marks.subscribe(sayNote),
     actions.readOnly.hint.subscribe(sayNote),
@@ -392,6 +395,13 @@ function rowClasses(model: ProjectModel, index: number): readonly string[] {
 function markAt(model: ProjectModel, row: number, field: string): Mark | undefined {
   const slot = model.rows.at(row);
   return slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, field)) : undefined;
+}
+
+/** Why a formula has no value in a cell; empty for other cells. */
+function whyEmpty(model: ProjectModel, row: number, field: string): string {
+  const slot = model.rows.at(row);
+  const reason = slot.kind === 'issue' ? slot.row.unavailable?.[field] : undefined;
+  return reason ? words.computed.unavailable[reason] : '';
 }
 
 function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, fieldId: string): readonly string[] {

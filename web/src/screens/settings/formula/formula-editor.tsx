@@ -39,6 +39,7 @@ export function FormulaEditor({ checks, fields, rows, value, format, isShown, on
   const called = FUNCTIONS.find(({ name }) => name === call?.name);
   return (
     <div class="formula-editor">
+      <label for={`${id}-text`}>{formulaWords.label}</label>
       <FormulaText
         fields={fields}
         value={value}
@@ -46,6 +47,7 @@ export function FormulaEditor({ checks, fields, rows, value, format, isShown, on
         onCaret={setCaret}
         wrong={wrong}
         isInvalid={state.kind === 'refused'}
+        areaId={`${id}-text`}
         describedBy={`${id}-state ${id}-hint`}
       />
       <p id={`${id}-hint`} class="soft formula-hint">

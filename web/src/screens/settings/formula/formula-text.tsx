@@ -17,9 +17,11 @@ interface FormulaTextProps {
   readonly isInvalid: boolean;
   /** The ids of the elements that describe the text. */
   readonly describedBy: string;
+  /** The id of the text area, which its label names. */
+  readonly areaId: string;
 }
 
-export function FormulaText({ fields, value, onChange, onCaret, wrong, isInvalid, describedBy }: FormulaTextProps) {
+export function FormulaText({ fields, value, onChange, onCaret, wrong, isInvalid, describedBy, areaId }: FormulaTextProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const copy = useRef<HTMLDivElement>(null);
   const anchor = useRef<HTMLSpanElement>(null);
@@ -45,7 +47,7 @@ export function FormulaText({ fields, value, onChange, onCaret, wrong, isInvalid
         spellcheck={false}
         autocomplete="off"
         autocapitalize="off"
-        aria-label={formulaWords.label}
+        id={areaId}
         aria-describedby={describedBy}
         aria-invalid={isInvalid}
         aria-autocomplete="list"
