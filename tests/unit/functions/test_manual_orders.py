@@ -8,6 +8,8 @@ import pytest
 from gridview.commands import manual_orders, placing, undo
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
+from gridview.maintenance.rebalancing import Rebalancing
+from gridview.schema.jobs import Hint
 from gridview.schema.manual_orders import MAX_MANUAL_ORDERS
 from gridview.schema.placements import Placements
 from gridview.schema.store import Catalogs
@@ -687,6 +689,11 @@ def test_without_room_a_placement_waits_for_the_rebalance(
     account.derive()
     answer = api.post(f"{issues}/views/{view}/order", {"nums": [7], "after": 3})
     assert answer.kind == (409, "index-building")
+    stored = Placements.from_item(account.table.get(keys.placements(*PLAIN), keys.JOB))
+    hint = Hint(keys.placements(*PLAIN), stored.due)
+    # Without time, a turn takes nothing: it would only hand the rest on again.
+    assert Rebalancing(account.table, Catalogs(), *PLAIN).take_turn(hint, lambda: 0.0) is None
+    assert stored == Placements.from_item(account.table.get(keys.placements(*PLAIN), keys.JOB))
     account.upkeep()
     account.derive()
     place(api, issues, view, 7, after=3)

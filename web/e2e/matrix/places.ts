@@ -87,6 +87,7 @@ async function makeFull(api: Api): Promise<string> {
   const path = { project };
   const views = Array.from({ length: 12 }, (_, at) => ({ name: at === 3 ? `View ${LONG}` : `View ${at}`, visibility: at % 2 ? 'private' : 'shared' }) as const);
   for (const view of views) await api.call('POST', '/v1/projects/{project}/views', { path, body: view });
+  await api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...path, view: 'v1' }, body: { query: { sort: [{ manual: 'v1' }], filter: null } } });
   await api.call('POST', '/v1/projects/{project}/attributes', { path, body: { id: 'gone', name: 'Gone', type: 'number' } });
   await api.call('POST', '/v1/projects/{project}/views', { path, body: { name: 'Broken', visibility: 'shared', query: { filter: { field: 'gone', op: 'gt', value: 1 } }, color_by: 'kind' } });
   await api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: { ...path, attribute: 'gone' } });

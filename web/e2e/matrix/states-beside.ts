@@ -31,6 +31,8 @@ export const BESIDE: readonly State[] = [
   panel('the panel Group, with ranges', 'Group', 'group=weight.w500,due.month'),
   panel('the panel Sort, empty', 'Sort'),
   panel('the panel Sort, with keys', 'Sort', 'sort=-weight,due,name'),
+  panel('the panel Sort, with the offer of a manual order', 'Sort', 'view=v3'),
+  panel('the panel Sort, of a manual order', 'Sort', 'view=v1'),
   panel('the panel Color, empty', 'Color'),
   panel('the panel Color, with rules', 'Color', RULES),
   onGrid('a color rule', RULES, async (project) => {

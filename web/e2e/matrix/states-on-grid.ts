@@ -1,6 +1,7 @@
 /** The grid, with its groups, cells, menus and editors. */
 import type { Filter } from '../../src/api/types';
 import { expect } from 'vitest';
+import { boxOf } from '../dragging';
 import type { ProjectPage } from '../project-page';
 import { changed, EDITOR } from './places';
 import { grid, onGrid, type, type State } from './state';
@@ -50,6 +51,14 @@ export const ON_GRID: readonly State[] = [
   }),
   onGrid('rows by color', 'color=kind&footers=weight:sum,price:avg,due:max', async (project) => expect.poll(async () => (await project.footer('Weight')).innerText()).not.toContain('…')),
   onGrid('rows by rules', RULES, (project) => project.grid.locator('.is-colored').first().waitFor()),
+  onGrid('a row that is dragged in a manual order', 'view=v1', async (project) => {
+    await project.rows();
+    const [from, to] = [await boxOf(project.gutter(1)), await boxOf(project.gutter(4))];
+    await project.page.mouse.move(from.x + 4, from.y + from.height / 2);
+    await project.page.mouse.down();
+    await project.page.mouse.move(to.x + 20, to.y + to.height - 4, { steps: 4 });
+    await project.page.locator('.drop-line').waitFor();
+  }),
   onGrid('groups', GROUPS, async (project) => {
     await head(project).waitFor();
     await project.rows();

@@ -62,6 +62,14 @@ export class Arranging {
     return count === 1 ? this.carried.name : words.rows(count);
   }
 
+  /** Whether a row of the screen is being dragged. */
+  carries(row: number): boolean {
+    if (!this.carried) return false;
+    if (this.carried.rows) return this.carried.rows.some(({ first, last }) => row >= first && row <= last);
+    const slot = this.model.rows.at(row);
+    return slot.kind === 'issue' && this.model.checked.has(slot.row.num);
+  }
+
   /** The rows would be dropped at this edge. Returns the edge where they go; null if they cannot go there, or are there. */
   over(edge: Edge | null): Edge | null {
     const target = edge && targetAt(edge, this.screen);

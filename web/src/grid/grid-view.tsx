@@ -112,9 +112,14 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   let fill: Rectangle | null = null;
   const width = signal(element.clientWidth);
   const roomOf = (group: Group, gutter: number) => headRoom(model.columns.peek(), group.figures, gutter, width.peek());
+  const arranging = new Arranging(model, actions, ({ first, last }) => {
+    const column = model.selection.peek()?.anchor.column ?? 0;
+    grid.focus({ row: first, column });
+    model.selection.value = { anchor: { row: first, column }, reach: { row: last, column } };
+  });
   const owner: GridOwner = {
     at: (index) => rows.at(index),
-    rowClasses: (index) => rowClasses(model, index),
+    rowClasses: (index) => [...rowClasses(model, index), ...(arranging.carries(index) ? ['is-carried'] : [])],
     cellClasses: (index, field) => cellClasses(model, fill, index, field),
     note: (index, field) => noteOf(markAt(model, index, field)),
     drawHead: (index, head, gutter) => {
@@ -187,11 +192,16 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
     move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),
     mayDrag: () => model.canPlace,
-    drag: (index) => arranging.start(index),
+    drag: (index) => {
+      const text = arranging.start(index);
+      grid.repaint();
+      return text;
+    },
     draggedOver: (edge) => arranging.over(edge),
     dragged: (take) => {
       if (take) void arranging.drop();
       else arranging.cancel();
+      grid.repaint();
     },
     mayEdit: (index, field) => {
       const type = model.field(field);
@@ -269,11 +279,6 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     length: rows.layout.length,
     columns: columnsOf(model, width.peek()),
     mayAdd: permits(model.role, 'admin'),
-  });
-  const arranging = new Arranging(model, actions, ({ first, last }) => {
-    const column = model.selection.peek()?.anchor.column ?? 0;
-    grid.focus({ row: first, column });
-    model.selection.value = { anchor: { row: first, column }, reach: { row: last, column } };
   });
   let { layout } = rows;
   const drawCells = inOneFrame(() => grid.refresh());

@@ -105,10 +105,13 @@ class Rebalancing:
     draw: Draw = lambda: random.random()  # noqa: S311  (no secret, and the simulator has its own)
 
     def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
-        """Rebalance until the seconds in `left` are over. None if the placements are not due, or the hint is outdated.
+        """Rebalance until the seconds in `left` are over. None if none is left, the placements are not due, or the hint is
+        outdated.
 
         A range costs a result page of up to 402 rows. Each row of it costs a read, and twice the write units of its document.
         """
+        if left() <= 0:
+            return None
         state = self._read()
         if not state.due or state.due != hint.due or state.due > clock.now():
             return None
