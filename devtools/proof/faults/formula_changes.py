@@ -1,4 +1,4 @@
-"""Formulas that administrators of a scenario define, and those that they change them into."""
+"""The formulas that administrators of a scenario define, and their later versions."""
 
 from collections.abc import Mapping
 from random import Random
