@@ -42,6 +42,7 @@ EFFECTS = {
     "get_project": 200,
     "get_attribute": 200,
     "check_formula": 200,
+    "place_rows": 404,
     "get_issue": 200,
     "grid": 200,
     "grid_get": 200,

@@ -8,7 +8,7 @@ to nothing, its changes make every document that the issue ever was, one after t
 
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlencode
 
 from devtools.proof.faults.truth import shown
@@ -25,12 +25,32 @@ from gridview.schema.store import Catalogs
 from gridview.schema.trash import is_trashed
 
 
-class FollowedRows(NamedTuple):
+class FollowedRows(Protocol):
+    """Rows that a client follows, and the order in which they should be."""
+
+    @property
+    def name(self) -> str:
+        """The end of the name of their total."""
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query parameters that ask for them."""
+
+    def in_order(self, rows: Iterable[Mapping[str, Any]]) -> list[int]:
+        """The numbers of those among all rows of the project, sorted."""
+
+
+class FilteredRows(NamedTuple):
     """The rows whose `field` has a value, sorted by another field."""
 
     field: str
     value: Any
     sort: str
+
+    @property
+    def name(self) -> str:
+        """The end of the name of their total."""
+        return "to the end"
 
     @property
     def query(self) -> dict[str, str]:
@@ -46,8 +66,8 @@ class FollowedRows(NamedTuple):
         return [*(num for _, num in valued), *sorted(num for num, value in keys.items() if value is None)]
 
 
-STORED_ROWS = FollowedRows("state", "open", "start")
-COMPUTED_ROWS = FollowedRows("late", True, "total")
+STORED_ROWS = FilteredRows("state", "open", "start")
+COMPUTED_ROWS = FilteredRows("late", True, "total")
 """Rows that formulas choose and sort."""
 
 _LOOKS = 400
@@ -184,7 +204,7 @@ class Follower:
         )
         if order != expected:
             raise Difference(f"by the feed the rows are {order}, and they are {expected}")
-        self._world.totals["rows followed to the end"] += len(rows)
+        self._world.totals[f"rows followed {followed.name}"] += len(rows)
 
 
 def assert_histories(world: World, catalog: Catalog) -> None:

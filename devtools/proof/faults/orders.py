@@ -7,13 +7,10 @@ The true order is that of the ranks in the documents. It is compared at each wri
 - In the end the grid and every follower have the true order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
-from typing_extensions import override
-
-from devtools.proof.faults.followers import Follower
 from devtools.proof.faults.people import ask
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.commands.actor import Actor, Role
@@ -128,21 +125,24 @@ class Sorters:
             raise Difference(f"{method} {path} answers {answer}")
 
 
-class FollowerOfAnOrder(Follower):
-    """A client that follows the view, and places rows by their keys."""
+class PlacedRows(NamedTuple):
+    """All rows of the view, in the order of their places."""
 
-    def __init__(self, world: World, catalogs: Catalogs, sorters: Sorters) -> None:
-        super().__init__(world, catalogs, rows=True)
-        self._asked = {"view": VIEW}
-        self._sorters = sorters
+    sorters: Sorters
 
-    @override
-    def _assert_rows(self, rows: Mapping[int, str]) -> None:
-        order = sorted(rows, key=rows.__getitem__)
-        expected = self._sorters.order()
-        if order != expected:
-            raise Difference(f"by the feed the order is {order}, and it is {expected}")
-        self._world.totals["rows followed in order"] += len(rows)
+    @property
+    def name(self) -> str:
+        """The end of the name of their total."""
+        return "in order"
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query parameters that ask for them."""
+        return {"view": VIEW}
+
+    def in_order(self, _: Iterable[Mapping[str, Any]]) -> list[int]:
+        """The numbers of all issues, in the true order."""
+        return self.sorters.order()
 
 
 def placements_of(world: World) -> Item | None:

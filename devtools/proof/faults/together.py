@@ -11,7 +11,8 @@ from devtools.local.delivery import sequence_number
 from devtools.proof.faults import administrators, people
 from devtools.proof.faults.changes import Undoers
 from devtools.proof.faults.drawn import Drawn, Weather
-from devtools.proof.faults.orders import FollowerOfAnOrder, Sorters
+from devtools.proof.faults.followers import Follower
+from devtools.proof.faults.orders import PlacedRows, Sorters
 from devtools.proof.faults.user_jobs import Foremen
 from devtools.proof.faults.webhooks import Receivers, Subscribers, deliver, deliver_all
 from devtools.proof.faults.world import Difference, World, is_document
@@ -72,7 +73,7 @@ class Together(Drawn):
             sorters.begin()
             here.watch_ranks = sorters.watch
             self.work_off()
-            self.followers[here.home].append(FollowerOfAnOrder(here, self.reader_catalogs, sorters))
+            self.followers[here.home].append(Follower(here, self.reader_catalogs, PlacedRows(sorters)))
         super().play()
 
     @override
