@@ -7,6 +7,7 @@ module's table, queue and caches are put in before each invocation. Metrics and 
 import importlib
 import json
 import os
+import pkgutil
 import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from unittest import mock
 from botocore.exceptions import ClientError
 from typing_extensions import override
 
+import gridview
 from devtools.local import gateway, matching
 from devtools.proof.faults.bucket import NoBatches
 from gridview.chains.fence_cache import Fences
@@ -134,7 +136,12 @@ def _module(function: str, settling: float) -> Iterator[ModuleType]:
 
 @cache
 def load_all() -> None:
-    """Import the functions outside of any scenario: a module of the core sees its clock only if it is there at its beginning."""
+    """Import the functions and the whole core outside of any scenario.
+
+    A module of the core sees a scenario's clock and chance only if it is there at its beginning, and some are imported late.
+    """
+    for module in pkgutil.walk_packages(gridview.__path__, f"{gridview.__name__}."):
+        importlib.import_module(module.name)
     for function in _FUNCTIONS:
         with _module(function, 0.0):
             pass
