@@ -33,6 +33,8 @@ asks a container that was idle for a minute.
 With --sums: sums and other functions of numbers over all issues, under filters and in groups, in read units and CPU time.
 The project has only an index, in memory.
 
+With --formulas: what formulas add to an edit, and the cost of building one, in write units; and their CPU time.
+
 With --push: the delay between an edit and its message on a socket, on a local stack.
 
 With --fair: another tenant's page, write, feed and push, while one viewer does the worst that limits allow. The real
@@ -78,6 +80,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "100000)",
     )
     parser.add_argument(
+        "--formulas",
+        action="store_true",
+        help="instead: measure what formulas add to an edit, and the cost of a new one (--size issues in memory, default: "
+        "100000)",
+    )
+    parser.add_argument(
         "--push",
         action="store_true",
         help="instead: measure the delay from the answer to a write to its message on a socket (--repeat edits, default: 60)",
@@ -117,6 +125,8 @@ def run(args: argparse.Namespace) -> int:
         from devtools.bench.pending import run
     elif args.compare:
         from devtools.bench.postgres.compare import run
+    elif args.formulas:
+        from devtools.bench.formula_writes import run
     elif args.sums:
         from devtools.bench.sums import run
     else:

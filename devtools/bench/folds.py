@@ -35,8 +35,10 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
 from gridview.journal.items import Head
 from gridview.maintenance.job_queue import body_of
+from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint
+from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.concurrency import chunked
 from infra.limits import BATCH_SIZE
@@ -94,6 +96,8 @@ _PROJECTS: Final[Mapping[Sequence[Step], tuple[str, Sequence[str]]]] = {
 }
 """The name of each plan's project, and the indexed attributes."""
 _SEED: Final = 12
+_BUILD_SECONDS: Final = 3_600.0
+"""More than a pass takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,31 @@ def changed(
             project.remember(remembers)
             measured += [project.measure(step) for step in some]
     return measured
+
+
+def edited(
+    functions: Functions, actor: Actor, table: Table, catalog: Catalog, size: int, step: Step
+) -> Changed:
+    """Load so many issues into a project, and edit some of them."""
+    old = Random(_SEED).sample(range(1, size + 1), step.together * step.folds)  # noqa: S311  (the same each time)
+    with stepped() as go_on, metered_columns() as columns:
+        return _Project(functions, actor, table, catalog, size, old, old, go_on, columns).measure(step)
+
+
+def built(
+    functions: Functions,
+    actor: Actor,
+    table: Table,
+    catalog: Catalog,
+    size: int,
+    define: Callable[[], object],
+) -> Work:
+    """Load so many whole issues into a project, define something that is built over them, and build and fold it."""
+    whole = range(1, size + 1)
+    with stepped() as go_on, metered_columns() as columns:
+        project = _Project(functions, actor, table, catalog, size, whole, (), go_on, columns)
+        define()
+        return project.build()
 
 
 def plan_for(size: int, plan: Sequence[Step] = PLAN) -> list[Step]:
@@ -232,6 +261,16 @@ class _Project:
                 {"history": {"enabled": history}},
             )
         )
+
+    def build(self) -> Work:
+        """Do the passes that are due, and fold what they wrote."""
+
+        def build() -> None:
+            table = self._functions.consumers_table
+            Worker(table, Catalogs(), lambda: _BUILD_SECONDS, issues.no_poison, settling=0).work()
+            self._fold()
+
+        return self._worked(self._size, build)
 
     def measure(self, step: Step) -> Changed:
         """Change so many issues and fold them, so many times."""

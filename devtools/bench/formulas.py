@@ -1,6 +1,6 @@
 """CPU time of formulas: 20 for a new issue, 10 on a result page of 100 rows, and the worst that can be defined.
 
-`python -m devtools.bench.formulas` prints the figures. Nothing of them depends on a table.
+Nothing of it depends on a table.
 """
 
 import time
@@ -164,16 +164,3 @@ def _milliseconds(work: Callable[[], object], repeat: int) -> float:
             work()
         best = min(best, time.process_time() - began)
     return best * 1_000 / repeat
-
-
-def main() -> None:
-    """Print the figures."""
-    figures = measure()
-    print(f"20 formulas for a new issue: {figures.issue:.3f} ms")
-    print(f"10 formulas on a page of 100 rows: {figures.page:.2f} ms")
-    for name, milliseconds in sorted(figures.worst.items(), key=lambda one: -one[1]):
-        print(f"the largest formula of {name}: {milliseconds:.3f} ms")
-
-
-if __name__ == "__main__":
-    main()

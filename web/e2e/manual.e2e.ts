@@ -11,7 +11,7 @@ import { makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
 import { test } from './test';
 
-const EDITOR = { ...ADMIN, user: 'eda', role: 'editor' } as const;
+const EDITOR = { ...ADMIN, user: 'ivo', role: 'editor' } as const;
 const VIEWER = { ...ADMIN, user: 'vic', role: 'viewer' } as const;
 const NAMES = ['Anchor', 'Beam', 'Cable', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge'];
 const COLUMNS = [{ field: 'name', width: 240, frozen: false }, { field: 'kind', width: 120, frozen: false }, { field: 'weight', width: 120, frozen: false }];
@@ -133,7 +133,8 @@ describe('rows in a manual order', () => {
     await names(project).toEqual(first);
     await expect.poll(() => stored(api, id)).toEqual(first);
 
-    // Another user moves rows the other way.
+    // Another user moves rows the other way, in the same rows.
+    await names(second).toEqual(first);
     await dragRow(second, 1, 6, 'lower');
     await names(project).toEqual(NAMES);
     expect(await findings(page)).toEqual([]);

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
 import type { Filter } from '../src/api/types';
 import type { Look, Visit } from './browser';
+import { BoardPage } from './board-page';
 import { ProjectPage } from './project-page';
 import { ADMIN } from './stack';
 import { test } from './test';
@@ -17,8 +18,8 @@ const TELEPHONE: Look = { width: 360, height: 720 };
 const DARK = { scheme: 'dark' } as const;
 
 /** A view that uses most features. */
-const COLUMNS = 'columns=num:64!,name:310!,state:118,priority:110,due:130,assignee:124,cost:150';
-const VIEW = `sort=-due&color=priority&footers=cost:sum,due:max&${COLUMNS}`;
+const COLUMNS = 'columns=num:64!,name:240!,state:110,priority:104,due:112,days_late:124,cost:132,hourly:144';
+const VIEW = `sort=-due&color=priority&footers=cost:sum,due:max,days_late:max,hourly:avg&${COLUMNS}`;
 const GROUPS = 'group=state,priority&footers=severity:avg&columns=num:64!,name:310!,severity:150,state:118,priority:110,due:130,assignee:124';
 
 const OVERDUE: Filter = {
@@ -47,6 +48,20 @@ test('groups', async ({ visit }) => {
     await (await shown.figures('State: reported, 467 issues', 'Severity')).getByText('Average').waitFor();
     await shoot(name)(shown);
   }
+});
+
+test('a board', async ({ visit }) => {
+  const { page } = await demo(visit, WIDE);
+  await page.getByRole('link', { name: /^Work by state/ }).click();
+  await new BoardPage(page).column('reported').getByText(/^Sum of Estimate/).waitFor();
+  await shoot('board')({ page });
+});
+
+test('a formula is being edited', async ({ visit }) => {
+  const shown = await demo(visit, WIDE, VIEW);
+  await shown.columnMenu('Cost per hour', 'Edit field…');
+  await shown.page.getByText('Result: Number').waitFor();
+  await shoot('formula')(shown);
 });
 
 test('a filter', async ({ visit }) => {

@@ -237,6 +237,7 @@ PROOFS: tuple[Proof, ...] = (
                 "tests/unit/commands/test_undo.py",
                 "tests/unit/functions/test_counted.py",
                 "tests/unit/functions/test_live_rows.py",
+                "tests/unit/functions/test_manual_orders.py",
                 "tests/unit/functions/test_row_keys.py",
                 "tests/unit/functions/test_sockets.py",
             ],
@@ -265,6 +266,7 @@ PROOFS: tuple[Proof, ...] = (
             [
                 "tests/unit/chains/test_number_columns.py",
                 "tests/unit/encoding/test_attribute_values.py",
+                "tests/unit/encoding/test_fractional_keys.py",
                 "tests/unit/encoding/test_json_codec.py",
                 "tests/unit/encoding/test_option_ranks.py",
                 "tests/unit/encoding/test_sort_strings.py",

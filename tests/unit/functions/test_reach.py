@@ -58,6 +58,7 @@ ELSEWHERE = {
         for prefix in (derived_keys.HISTORY_PREFIX, derived_keys.ACTIVITY_PREFIX, derived_keys.CHANGE_PREFIX)
     ),
     ("upkeep", "dynamodb:PutItem", (f"{keys.TRASH_PREFIX}*",)),
+    ("upkeep", "dynamodb:PutItem", (f"{keys.PLACEMENTS_PREFIX}*",)),  # a rebalance: test_manual_orders
 }
 """Function, action and patterns of work that other tests do."""
 
@@ -82,10 +83,11 @@ def busy(shared_account: Cloud) -> Cloud:
     _follow(api, account)
     _connect(api, account)
     _in_bulk(api, account)
+    _sort_by_hand(api, account)
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
     assert [one["id"] for one in api.get("/v1/deleted-projects").body["items"]] == ["35e9"]
     assert api.post("/v1/deleted-projects/35e9/restore", headers={"idempotency-key": "p"}).status == 200
-    for project in ("35e9", "bulk", "tower"):
+    for project in ("35e9", "bulk", "tower", "sorted"):
         removed(api, f"/v1/projects/{project}")
     account.upkeep()
     account.modules["upkeep"].handler({"task": "check"}, Context())
@@ -251,6 +253,25 @@ def _write(api: Client, account: Cloud, path: str) -> None:
     account.derive()
 
 
+def _sort_by_hand(api: Client, account: Cloud) -> None:
+    """Place rows in the manual order of a view, and delete another view with its order."""
+    path = "/v1/projects/sorted"
+    api.made("/v1/projects", {"name": "Sorted", "id": "sorted"})
+    for name in ("One", "Two", "Three"):
+        api.made(f"{path}/issues", {"name": name})
+    views = [api.made(f"{path}/views", {"name": name, "visibility": "shared"})["id"] for name in "ab"]
+    for view in views:
+        by_hand = {"query": {"sort": [{"manual": view}]}}
+        assert api.patch(f"{path}/views/{view}", by_hand).status == 200
+    account.derive()
+    account.upkeep()
+    for nums, anchor in (([3], 1), ([2], 3)):
+        assert api.post(f"{path}/views/{views[0]}/order", {"nums": nums, "after": anchor}).status == 200
+    assert api.delete(f"{path}/views/{views[1]}").status == 204
+    account.derive()
+    account.upkeep()
+
+
 def _in_bulk(api: Client, account: Cloud) -> None:
     """Change issues in the background."""
     api.made("/v1/projects", {"id": "bulk", "name": "Bulk"})
@@ -357,12 +378,13 @@ def test_the_function_asks_for_all_that_the_role_allows(busy: Cloud, function: s
 
 
 def _one_by_one(asked: Asked) -> Iterator[Asked]:
-    """A request that writes several items, split into requests that write one each."""
+    """A request that writes several items, in a batch or a transaction, split into requests that write one each."""
     context = dict(asked.context)
-    if asked.action != "dynamodb:BatchWriteItem":
+    partitions = context.get(PARTITIONS, ())
+    if len(partitions) < 2:
         yield asked
         return
-    for partition in context[PARTITIONS]:
+    for partition in partitions:
         yield asked._replace(context=tuple((context | {PARTITIONS: (partition,)}).items()))
 
 
