@@ -18,8 +18,8 @@ const TELEPHONE: Look = { width: 360, height: 720 };
 const DARK = { scheme: 'dark' } as const;
 
 /** A view that uses most features. */
-const COLUMNS = 'columns=num:64!,name:240!,state:110,priority:104,due:112,days_late:124,cost:132,hourly:144';
-const VIEW = `sort=-due&color=priority&footers=cost:sum,due:max,days_late:max,hourly:avg&${COLUMNS}`;
+const COLUMNS = 'columns=num:64!,name:206!,state:104,priority:96,due:108,days_late:136,cost:112,hourly:146';
+const VIEW = `sort=-days_late&color=priority&footers=cost:sum,due:max,days_late:max,hourly:avg&${COLUMNS}`;
 const GROUPS = 'group=state,priority&footers=severity:avg&columns=num:64!,name:310!,severity:150,state:118,priority:110,due:130,assignee:124';
 
 const OVERDUE: Filter = {
@@ -53,7 +53,9 @@ test('groups', async ({ visit }) => {
 test('a board', async ({ visit }) => {
   const { page } = await demo(visit, WIDE);
   await page.getByRole('link', { name: /^Work by state/ }).click();
-  await new BoardPage(page).column('reported').getByText(/^Sum of Estimate/).waitFor();
+  const board = new BoardPage(page);
+  await board.column('reported').getByText(/^Sum of Estimate/).waitFor();
+  for (const name of ['reported', 'planned', 'in progress', 'on hold']) await board.list(name).locator('.card-name').first().waitFor();
   await shoot('board')({ page });
 });
 
