@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gridview.formulas import functions
+from gridview.formulas import definition, functions
 from gridview.formulas.definition import (
     MAX_EXPANDED,
     MAX_EXPANDED_OF_PROJECT,
@@ -252,6 +252,11 @@ def test_a_cycle_among_others_has_a_path() -> None:
     with pytest.raises(Cycle) as cycle:
         expansions({"a100": define("1", SCOPE), "a101": one, "a102": other})
     assert cycle.value.path == ("a101", "a102", "a101")
+
+
+def test_the_path_of_a_cycle_begins_with_the_field_that_is_changed() -> None:
+    for own, path in (("a", ("a", "b", "c", "a")), ("b", ("b", "c", "a", "b")), ("c", ("c", "a", "b", "c"))):
+        assert definition._turned(("a", "b", "c", "a"), own) == path
 
 
 def test_who_reads_a_field() -> None:
