@@ -14,11 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from devtools.bench import issues
 from devtools.bench.capacity import Counter
 from devtools.bench.work import Work
 from devtools.failure import Failure
 from devtools.local.environment import local
+from devtools.local.passes import no_poison
 from devtools.operate.project_walk import ProjectWalk
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -109,7 +109,7 @@ def _check(table: Table, left: Callable[[], float], project: Sequence[str]) -> t
 
 
 def _jobs(table: Table, left: Callable[[], float]) -> tuple[int, bool]:
-    worked = Worker(table, Catalogs(), left, issues.no_poison, settling=_SETTLING).work()
+    worked = Worker(table, Catalogs(), left, no_poison, settling=_SETTLING).work()
     return worked.issues, left() > 0
 
 

@@ -12,16 +12,15 @@ from typing import Any, Final
 from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
 from devtools.bench.measure import image
+from devtools.local.passes import work_off
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import update_attribute
 from gridview.dynamodb.table import Table
-from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 
 _PROJECT: Final = "edits"
 _ISSUES: Final = 10
-_SECONDS: Final = 60.0
 _NOT_INDEXED: Final = "spent"
 
 
@@ -86,7 +85,7 @@ class _Project:
     def leave_out_updated(self) -> None:
         """Switch the index of `updated` off, and wait until its entries are removed."""
         self._update("updated", {"indexed": False})
-        Worker(self._table, Catalogs(), lambda: _SECONDS, issues.no_poison, settling=0).work()
+        work_off(self._table)
 
     def change_definitions(self) -> None:
         """Give an attribute another name."""

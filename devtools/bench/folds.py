@@ -27,6 +27,7 @@ from devtools.bench.work import NOTHING, Work, worked
 from devtools.failure import Failure
 from devtools.local import bulk
 from devtools.local.derived_items import derived_items
+from devtools.local.passes import work_off
 from gridview.commands.actor import Actor
 from gridview.commands.jobs import get_job, waiting
 from gridview.derive.ledger import Ledger
@@ -35,10 +36,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
 from gridview.journal.items import Head
 from gridview.maintenance.job_queue import body_of
-from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint
-from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.concurrency import chunked
 from infra.limits import BATCH_SIZE
@@ -96,8 +95,6 @@ _PROJECTS: Final[Mapping[Sequence[Step], tuple[str, Sequence[str]]]] = {
 }
 """The name of each plan's project, and the indexed attributes."""
 _SEED: Final = 12
-_BUILD_SECONDS: Final = 3_600.0
-"""More than a pass takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +263,7 @@ class _Project:
         """Do the passes that are due, and fold what they wrote."""
 
         def build() -> None:
-            table = self._functions.consumers_table
-            Worker(table, Catalogs(), lambda: _BUILD_SECONDS, issues.no_poison, settling=0).work()
+            work_off(self._functions.consumers_table)
             self._fold()
 
         return self._worked(self._size, build)

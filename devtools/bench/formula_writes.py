@@ -12,10 +12,10 @@ from rich.table import Table as Printed
 from devtools.bench import folds, formulas, issues, output
 from devtools.bench.functions import Functions
 from devtools.local import bulk, engine, table
+from devtools.local.passes import work_off
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute
 from gridview.dynamodb.table import Table
-from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import Catalogs, read
@@ -33,7 +33,6 @@ _TABLE: Final = "gridview"
 _SIZE: Final = 100_000
 _STEP: Final = folds.Step(folds.EDIT, 200, 2)
 _ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
-_SECONDS: Final = 60.0
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,7 +79,7 @@ def _edited(functions: Functions, stored: Table, kind: str, size: int) -> float:
     catalog = issues.make_project(stored, _ACTOR, name)
     if (formula := KINDS[kind]) is not None:
         _define(stored, name, *formula)
-        Worker(stored, Catalogs(), lambda: _SECONDS, issues.no_poison, settling=0).work()
+        work_off(stored)
         catalog = _catalog(stored, name)
     return folds.edited(functions, _ACTOR, stored, catalog, size, _STEP).write_units
 

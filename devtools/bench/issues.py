@@ -5,12 +5,10 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from devtools.failure import Failure
 from devtools.local import bulk
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import create_attribute
 from gridview.commands.projects import create_project
-from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
@@ -113,11 +111,6 @@ def load(table: Table, actor: Actor, project: str, size: int) -> Catalog:
     bulk.take_numbers(table, catalog, size)
     bulk.load(table, catalog, generate(catalog, size), bulk.in_batches)
     return catalog
-
-
-def no_poison(poison: Poison) -> None:
-    """Failure: everything can be derived from issues of the benchmark."""
-    raise Failure(f"Nothing can be derived from an issue: {poison}")
 
 
 def bodies(count: int, seed: int = _SEED) -> Iterator[dict[str, Any]]:

@@ -16,8 +16,8 @@ from typing import Any, Final
 from rich.console import Console
 
 from devtools.bench import output
-from devtools.bench.issues import no_poison
 from devtools.failure import Failure
+from devtools.local.passes import no_poison
 from devtools.proof.baseline import service, world
 from devtools.proof.baseline.questions import Question, questions
 from devtools.proof.baseline.service import Cost, Service

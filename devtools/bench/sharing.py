@@ -17,6 +17,7 @@ from devtools.bench import issues
 from devtools.bench.timeline import Container, Timeline
 from devtools.failure import Failure
 from devtools.local.delivery import sequence_number
+from devtools.local.passes import no_poison
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Strand, current
@@ -138,10 +139,10 @@ def _pass_over(time: Timeline, table: MemoryTable, size: int, workers: int, cpu:
         nonlocal at_work
         catalogs, fences = Catalogs(), Fences()
         project = (_NOISY.tenant, _PROJECT)
-        folder = Folder(container.table, catalogs, fences, *project, issues.no_poison)
+        folder = Folder(container.table, catalogs, fences, *project, no_poison)
         for some in chunked(numbers, BATCH):
             pass_over(
-                *(container.table, catalogs, fences, *project, some, issues.no_poison),
+                *(container.table, catalogs, fences, *project, some, no_poison),
                 relieve=lambda: folder.relieve(_no_end),
             )
             checkpoint = Job(0, clock.now(), some[-1] + 1, numbers[-1], part=1)
@@ -212,7 +213,7 @@ class _Lane:
                 self._wait()
             batch = [self._records.popleft() for _ in range(min(BATCH_SIZE, len(self._records)))]
             changes = [change for _, change in batch]
-            failed = consume(self._container.table, catalogs, changes, issues.no_poison)
+            failed = consume(self._container.table, catalogs, changes, no_poison)
             numbers = list(map(sequence_number, changes))
             done = len(batch) if failed is None else numbers.index(failed)
             self._records.extendleft(reversed(batch[done:]))  # Lambda delivers them again

@@ -18,6 +18,7 @@ from devtools.bench import issues, output
 from devtools.bench.timeline import Container, Timeline
 from devtools.failure import Failure
 from devtools.local.delivery import sequence_number
+from devtools.local.passes import no_poison
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import virtual
@@ -150,7 +151,7 @@ def _consuming(
             left = list(lane[start : start + size])
             outcomes["batches"] += 1
             for delivery in range(_DELIVERIES):
-                failed = consume(container.table, catalogs, left, issues.no_poison)
+                failed = consume(container.table, catalogs, left, no_poison)
                 numbers = list(map(sequence_number, left))
                 done = len(left) if failed is None else numbers.index(failed)
                 outcomes["taken"] += done
@@ -171,7 +172,7 @@ def _folding(time: Timeline, container: Container, wanted: int, outcomes: Counte
 
         while True:
             before = log.head()
-            fold(log, fences, catalog, issues.no_poison)
+            fold(log, fences, catalog, no_poison)
             after = log.head()
             if after.folded == after.last and outcomes["taken"] == wanted:
                 return

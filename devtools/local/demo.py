@@ -11,16 +11,14 @@ from functools import partial
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from devtools.failure import Failure
 from devtools.local import bulk
+from devtools.local.passes import work_off
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute
 from gridview.commands.projects import create_project
 from gridview.commands.views import create_view
-from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.maintenance.job_worker import Worker
 from gridview.query import saved_views
 from gridview.query.references import Reference
 from gridview.schema import documents
@@ -41,8 +39,6 @@ _FIRST_DAY: Final = datetime(2022, 1, 3, 7, 30, tzinfo=UTC)
 _LAST_DAY: Final = datetime(2024, 12, 20, 17, 0, tzinfo=UTC)
 _EXAMPLE_TIME: Final = "2023-04-28T09:00:00.000000Z"
 _LOADER: Final = "gridview.demo"
-_PASS_SECONDS: Final = 600.0
-"""Seconds of a job's turn: more than a pass over the demo takes on any machine."""
 
 
 _Option = Mapping[str, str]
@@ -278,11 +274,7 @@ def _load_issues(table: Table, catalog: Catalog, issues: list[Document]) -> None
 
 def _serve_formulas(table: Table) -> None:
     """Have the indexes of formulas served, which background work does elsewhere. A pass finds that the load wrote all."""
-    Worker(table, Catalogs(), lambda: _PASS_SECONDS, _no_poison, settling=0).work()
-
-
-def _no_poison(poison: Poison) -> None:
-    raise Failure(f"Nothing can be derived from an issue of the demo: {poison}")
+    work_off(table)
 
 
 def _save_views(table: Table, catalog: Catalog) -> None:

@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from greenlet import getcurrent
 
-from devtools.bench import issues
 from devtools.bench.timeline import Timeline
 from devtools.failure import Failure
 from devtools.local import matching
 from devtools.local.delivery import sequence_number
+from devtools.local.passes import no_poison
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Answer, Functions
 from devtools.proof.faults.memory_table import MemoryTable
@@ -324,7 +324,7 @@ class _Stream:
 
     def _handle(self, batch: list[Any], environment: Functions) -> Any:
         if self._function == "maintain":
-            return environment.maintain(batch, issues.no_poison)
+            return environment.maintain(batch, no_poison)
         return environment.socket({"Records": batch})
 
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 from devtools import paths
 from devtools.bench import issues, number_issues
 from devtools.bench.postgres.questions import Condition, NumberSubject, Question, Subject
+from devtools.local.passes import work_off
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.projects import create_project
 from gridview.dynamodb.table import Table
-from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
@@ -27,8 +27,6 @@ from gridview.schema.store import Catalogs, read
 
 ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
 NYC: Final = paths.DATA / "nyc_cases.csv.gz"
-
-_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
@@ -203,5 +201,5 @@ def _cases(catalog: Catalog, rows: list[dict[str, str]]) -> Iterator[Document]:
 def _without_updated(table: Table, project: str) -> Catalog:
     """The project's catalog, after switching off the index of `updated`, which every edit of an issue pays for."""
     update_attribute(table, Catalogs(), ACTOR, project, "updated", {"indexed": False}, None, settling=0)
-    Worker(table, Catalogs(), lambda: _SECONDS, issues.no_poison, settling=0).work()
+    work_off(table)
     return to_catalog(ACTOR.tenant, project, read(table, ACTOR.tenant, project))
