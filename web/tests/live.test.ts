@@ -356,15 +356,60 @@ describe('an open project', () => {
     expect(renew).toHaveBeenCalledTimes(1);
   });
 
-  it('reads rows that could not be shown again after the next change or release, without a loop', async () => {
+  it('reads rows that could not be shown again after the next change', async () => {
     const { live, state, renew } = open();
     state.renews = false;
     live.delivered([event(1, 2, { city: 'Rome' })]);
-    await vi.advanceTimersByTimeAsync(5000);
+    await vi.advanceTimersByTimeAsync(0);
     expect(renew).toHaveBeenCalledTimes(1);
     state.renews = true;
     live.delivered([event(1, 3, { name: 'x' })]);
     await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).toHaveBeenCalledTimes(2);
+  });
+
+  it('reads rows that could not be shown again without a change, later each time', async () => {
+    const { live, state, renew } = open();
+    state.renews = false;
+    live.delivered([event(1, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(30_000);
+    // At pauses of at most 1, 2, 4, 8 and 16 seconds, and at least half of that.
+    expect(renew.mock.calls.length).toBeGreaterThanOrEqual(5);
+    expect(renew.mock.calls.length).toBeLessThanOrEqual(6);
+    state.renews = true;
+    const before = renew.mock.calls.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(renew).toHaveBeenCalledTimes(before + 1);
+    state.renews = false;
+    live.rereadPlaces();
+    live.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(renew).toHaveBeenCalledTimes(before + 2);
+  });
+
+  it('reads rows again after an own write that a renewal may not contain', async () => {
+    const { live, renew } = open();
+    let finish: () => void = () => undefined;
+    renew.mockImplementationOnce(
+      () =>
+        new Promise((resolve) => {
+          finish = () => {
+            live.continued();
+            resolve(true);
+          };
+        }),
+    );
+    live.delivered([event(2, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(0);
+    live.rereadPlaces();
+    await vi.advanceTimersByTimeAsync(3000);
+    finish();
+    live.delivered([event(1, 2, { city: 'Bonn' }, { change: 'own' })]);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(renew).toHaveBeenCalledTimes(2);
+    live.reads();
+    live.continued();
+    await vi.advanceTimersByTimeAsync(3000);
     expect(renew).toHaveBeenCalledTimes(2);
   });
 

@@ -9,7 +9,7 @@ import type { HeldRows } from '../edits/editor';
 import type { Row } from '../fields/values';
 import { Throttle } from '../live/throttle';
 import { effectOf, isReset, Recent, type Dependence, type FeedEvent } from '../live/events';
-import type { Listener } from '../live/feed';
+import { pauseAfter, type Listener } from '../live/feed';
 import { Incoming } from '../live/incoming';
 import type { Part } from '../live/reading';
 import type { PresentUser } from '../live/socket';
@@ -66,12 +66,17 @@ export class Live implements Listener {
   private readonly recent = new Recent();
   private readonly incoming: readonly Incoming[];
   private readonly outdated = { definitions: false, places: false, figures: false };
+  /** Whether places are outdated by more than the changes that the feed delivers: by an own write, or another day. */
+  private isDue = false;
   private readonly changed = new Set<number>();
   private readonly refreshing = new Throttle(SECOND, () => void this.refresh());
   private readonly announcing = new Throttle(ANNOUNCE_AGAIN, () => this.announce());
   private running = false;
   private isStopped = false;
   private hasRead = false;
+  /** Renewals that failed, one after the other, and when the next is tried. */
+  private failures = 0;
+  private again: ReturnType<typeof setTimeout> | null = null;
 
   constructor(private readonly shown: Shown) {
     this.incoming = shown.holders.map((rows) => new Incoming(rows, (num, field) => shown.isBusy(num, field)));
@@ -80,6 +85,7 @@ export class Live implements Listener {
   /** Rows have been requested. */
   reads(): void {
     this.hasRead = true;
+    this.isDue = false;
   }
 
   began(again: boolean): void {
@@ -95,7 +101,7 @@ export class Live implements Listener {
   }
 
   rereadPlaces(): void {
-    this.outdated.places = true;
+    this.outdated.places = this.isDue = true;
     this.refreshing.ask();
   }
 
@@ -116,9 +122,13 @@ export class Live implements Listener {
     this.shown.missed();
   }
 
-  /** The feed continues from the last read. It contains all earlier changes, and the others are delivered after it. */
+  /**
+   * The feed continues from the last read. It contains all earlier changes, and the others are delivered after it. An own
+   * write of meanwhile may be after the read, and has no effect when it is delivered.
+   */
   continued(): void {
-    this.outdated.places = this.outdated.figures = false;
+    this.outdated.places = this.isDue;
+    this.outdated.figures = false;
     this.recent.continued();
   }
 
@@ -168,6 +178,7 @@ export class Live implements Listener {
     this.isStopped = true;
     this.refreshing.stop();
     this.announcing.stop();
+    if (this.again !== null) clearTimeout(this.again);
   }
 
   private async refresh(): Promise<void> {
@@ -177,10 +188,12 @@ export class Live implements Listener {
     try {
       if (this.outdated.definitions) await this.compareDefinitions();
       if (this.outdated.places && this.shown.mayMove()) {
-        this.outdated.places = this.outdated.figures = false;
+        this.outdated.places = this.outdated.figures = this.isDue = false;
         done = await this.shown.renew();
         // The screen is as old as before. The next change, or the next chance for rows to move, reads it again.
         this.outdated.places ||= !done;
+        this.isDue ||= !done;
+        this.tryAgain(done);
       } else if (this.outdated.figures && !this.outdated.places) {
         this.outdated.figures = false;
         await this.shown.summarize();
@@ -189,6 +202,15 @@ export class Live implements Listener {
       this.running = false;
     }
     if (done && ((this.outdated.places && this.shown.mayMove()) || (this.outdated.figures && !this.outdated.places))) this.refreshing.ask();
+  }
+
+  /** Unless there is such a change or chance, a renewal that failed is tried again after a pause, which grows. */
+  private tryAgain(done: boolean): void {
+    if (this.again !== null) clearTimeout(this.again);
+    this.again = null;
+    this.failures = done ? 0 : this.failures + 1;
+    if (done || this.isStopped || !this.shown.mayMove()) return;
+    this.again = setTimeout(() => this.refreshing.ask(), SECOND * pauseAfter(this.failures, Math.random()));
   }
 
   private async compareDefinitions(): Promise<void> {

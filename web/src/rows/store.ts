@@ -274,10 +274,7 @@ export class RowStore {
     const pages = [...this.pages].filter(([, { run }]) => run.key === key);
     const held = new Map(pages.flatMap(([, { number, rows }]) => (rows ?? []).map((row, position) => [number * this.pageSize + position, row] as const)));
     const after = transferred(held, gone, arriving);
-    for (const [name, page] of pages) {
-      page.request?.abort();
-      this.drop(name, page);
-    }
+    for (const [name, page] of pages) this.drop(name, page);
     const run = this.layoutNow.run(key);
     if (!run) return;
     const numbers = new Set([...pages.map(([, { number }]) => number), Math.floor((arriving?.before ?? 0) / this.pageSize)]);
@@ -382,6 +379,9 @@ export class RowStore {
   }
 
   private drop(key: string, page: Page): void {
+    // Rows that come later would be held by a page that is not shown.
+    page.request?.abort();
+    page.request = null;
     this.forget(page);
     this.pages.delete(key);
   }
