@@ -35,6 +35,9 @@ The project has only an index, in memory.
 
 With --formulas: what formulas add to an edit, and the cost of building one, in write units; and their CPU time.
 
+With --orders: pages, row numbers, counts and sums by a formula and in a manual order, beside those by a stored field. The
+table has only what they read, in memory.
+
 With --push: the delay between an edit and its message on a socket, on a local stack.
 
 With --fair: another tenant's page, write, feed and push, while one viewer does the worst that limits allow. The real
@@ -86,6 +89,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "100000)",
     )
     parser.add_argument(
+        "--orders",
+        action="store_true",
+        help="instead: measure reads by a formula and in a manual order, beside a stored field's (--size issues in memory, "
+        "default: 100000)",
+    )
+    parser.add_argument(
         "--push",
         action="store_true",
         help="instead: measure the delay from the answer to a write to its message on a socket (--repeat edits, default: 60)",
@@ -127,6 +136,8 @@ def run(args: argparse.Namespace) -> int:
         from devtools.bench.postgres.compare import run
     elif args.formulas:
         from devtools.bench.formula_writes import run
+    elif args.orders:
+        from devtools.bench.orders import run
     elif args.sums:
         from devtools.bench.sums import run
     else:

@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         progress.print("Measuring the writes of changes, by the size of their folds ...")
         changed = [
             *folds.changed(functions, _ACTOR, stored, sizes[-1]),
+            *folds.changed(functions, _ACTOR, stored, sizes[-1], folds.MOVES),
             *folds.changed(functions, _ACTOR, stored, _FEW, folds.LONE),
         ]
         progress.print("Measuring what columns add to them ...")

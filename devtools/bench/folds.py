@@ -44,6 +44,7 @@ from infra.limits import BATCH_SIZE
 
 CREATE: Final = "create"
 EDIT: Final = "edit of an old issue"
+MOVE: Final = "move of an old issue to another state"
 EDIT_A_MINUTE: Final = "edit a minute of old issues"
 DELETE: Final = "delete of an old issue"
 BULK: Final = "bulk change of old issues"
@@ -81,6 +82,12 @@ PLAN: Final = (
     Step(DELETE, 40, 3, history=False),
     Step(DELETE, 200, 1, history=False),
 )
+MOVES: Final = (
+    Step(MOVE, 1, 10),
+    Step(MOVE, 200, 2),
+)
+"""The steps of a board's cards."""
+
 NUMBERS: Final = (
     Step(CREATE, 40, 3),
     Step(CREATE, 1_000, 3),
@@ -91,6 +98,7 @@ NUMBERS: Final = (
 _PROJECTS: Final[Mapping[Sequence[Step], tuple[str, Sequence[str]]]] = {
     PLAN: ("j", issues.INDEXED),
     LONE: ("lone", issues.INDEXED),
+    MOVES: ("moves", issues.INDEXED),
     NUMBERS: ("numbers", (*issues.INDEXED, *issues.NUMBERS)),
 }
 """The name of each plan's project, and the indexed attributes."""
@@ -274,7 +282,8 @@ class _Project:
         if kind == EDIT_A_MINUTE:
             works = self._minutes(together * step.folds)
         else:
-            change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
+            changes = {CREATE: self._create, EDIT: self._edit, MOVE: self._move}
+            change = {**changes, DELETE: self._delete, BULK: self._bulk}[kind]
             works = [self._changed_and_folded(change, together) for _ in range(step.folds)]
         accepted, consumed, folded = map(_sum, zip(*works, strict=True))
         columns = self._columns.taken(folded.issues)
@@ -314,10 +323,21 @@ class _Project:
         return work, [record(None, image, at) for at, image in enumerate(new, 1)]
 
     def _edit(self, together: int) -> tuple[Work, list[Any]]:
+        return self._updated(together, lambda _: {"fields": {issues.NUMBER: next(self._values)}})
+
+    def _move(self, together: int) -> tuple[Work, list[Any]]:
+        """As a card goes to another column of a board."""
+        open_, closed = self._catalog.states
+        other = {open_.id: closed.value, closed.id: open_.value}
+        return self._updated(together, lambda image: {"state": other[image["state"]["S"]]})
+
+    def _updated(
+        self, together: int, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> tuple[Work, list[Any]]:
         numbers = [next(self._old) for _ in range(together)]
         before = images(self._table, self._catalog, numbers)
         operations = [
-            {"update": {"num": num, "fields": {issues.NUMBER: next(self._values)}}} for num in numbers
+            {"update": {"num": num, **change(image)}} for num, image in zip(numbers, before, strict=True)
         ]
         work = self._worked(together, lambda: self._send(operations))
         after = images(self._table, self._catalog, numbers)

@@ -35,6 +35,8 @@ FOLD = 5
 """Write units: taking the fold, and its watermark with which it rests."""
 TOTALS = 1
 """Write units of the totals of all columns, once for each fold."""
+FOLD_READS = 220
+"""Read units of a pass whatever its length, most of them blocks of the benchmark's orders, words and sets."""
 LAG = 1
 """Write units of the record of the lag, at most once for each batch."""
 
@@ -161,7 +163,9 @@ def test_a_change_writes_a_ledger_once_and_its_blocks_in_folds(
     found = measured[0]["changes"]
     loaded = list(orders_of(issues.bodies(300)))
     old = (loaded[num - 1] for num in folds.old_issues(300))
-    steps = [(300, step) for plan in (folds.PLAN, folds.LONE) for step in folds.plan_for(300, plan)]
+    steps = [
+        (300, step) for plan in (folds.PLAN, folds.MOVES, folds.LONE) for step in folds.plan_for(300, plan)
+    ]
     created = orders_of(issues.bodies(300, seed=3))
     of = {folds.CREATE: created, folds.EDIT: old, folds.DELETE: old}
     for one, (size, step) in zip(found, steps, strict=True):
@@ -173,7 +177,9 @@ def test_a_change_writes_a_ledger_once_and_its_blocks_in_folds(
         # A bulk change writes issues of its own.
         orders = mean(islice(of[kind], together * times)) if kind in of else 0
         edits = folds.EDIT, folds.EDIT_A_MINUTE, folds.BULK
-        entries = 2.0 * MOVED_ENTRY if kind in edits else orders * ENTRY
+        # A state has a set, but no sort entry: only the time of the change moves.
+        moved = 2.0 if kind in edits else 1.0 if kind == folds.MOVE else 0.0
+        entries = moved * MOVED_ENTRY or orders * ENTRY
         # A job's items: the job, its line and its order, each written twice.
         job = 40 / together if kind == folds.BULK else 0
         assert DOCUMENT <= document <= DOCUMENT + COUNTER + job
@@ -181,7 +187,9 @@ def test_a_change_writes_a_ledger_once_and_its_blocks_in_folds(
         batch = 1 if kind == folds.EDIT_A_MINUTE else together
         journal = 2 + 2 + LAG + batch / 10
         each = LEDGER + CHANGE + (TRASH if kind == folds.DELETE else 0)
-        assert 0 < derived - entries - each < (journal + (LISTED if history else 0)) / batch
+        # A deleted issue's ledger contains its places twice, and its change all values: either may be over a KB.
+        larger = 2 if kind == folds.DELETE else 0
+        assert 0 < derived - entries - each < larger + (journal + (LISTED if history else 0)) / batch
         assert 0 < blocks * together < together * 60 + FOLD
     alone, *_, together = (one for one in found if one["kind"] == folds.CREATE and one["history"])
     assert alone["folded"]["write_units"] > 4 * together["folded"]["write_units"]
@@ -238,9 +246,9 @@ def test_a_pass_reads_every_issue_and_writes_only_what_differs(measured: tuple[d
         for name in passes:
             assert work[name]["issues"] <= count
             assert work[name]["issues"] == count or not work[name]["finished"]
-            # The document and the ledger, strongly consistent; checkpoints and definitions; and the fold of
-            # the waiting items.
-            assert 2 <= work[name]["read_units"] < 2.5
+            # The document and the ledger, strongly consistent; and, however many issues there are, checkpoints,
+            # definitions and the blocks into which the waiting items are folded.
+            assert 2 <= work[name]["read_units"] < 2 + FOLD_READS / count
             written = work[name]["write_units"] - (0 if name == background.NOTHING else LEDGER + ENTRY)
             assert 0 < written < 0.3
 

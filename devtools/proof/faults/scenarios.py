@@ -176,6 +176,7 @@ _TINY: tuple[Constants, ...] = tuple(
         "commands.placing.LONG_KEY": 6,
         "commands.placing.TOGETHER": batch,
         "maintenance.rebalancing.TOGETHER": batch,
+        "schema.placements.MOST": 4 + batch,
         "maintenance.rebalancing.SHORT": 6,
     }
     for at_once, batch, chunk in ((1, 1, 2), (2, 2, 3), (500, 3, 5), (500, 2, 2))

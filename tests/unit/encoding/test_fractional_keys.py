@@ -18,6 +18,7 @@ from gridview.encoding.fractional_keys import (
     between,
     default_key,
     default_key_above,
+    default_key_up_to,
 )
 from tests.support.depth import one_of
 
@@ -143,3 +144,12 @@ def test_neighbors_that_are_not_in_order() -> None:
     for low, high in (("V", "V"), ("W", "V")):
         with pytest.raises(ValueError, match="not in order"):
             between(low, high, draw())
+
+
+def test_the_default_keys_around_a_key() -> None:
+    for num in (1, 2, 77, 99_999_999):
+        key = default_key(num)
+        assert default_key_up_to(key) == default_key_up_to(f"{key}1") == key
+        assert default_key_above(key) == (default_key(num + 1) if num < 99_999_999 else None)
+    assert default_key_up_to("00001") is None
+    assert default_key_up_to("z") == default_key(99_999_999)

@@ -1,5 +1,6 @@
 """Views in an order of one's own: made, placed in, read, followed, and removed with their views."""
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -9,10 +10,12 @@ from gridview.commands import manual_orders, placing, undo
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.maintenance.rebalancing import Rebalancing
+from gridview.schema import placements
 from gridview.schema.jobs import Hint
 from gridview.schema.manual_orders import MAX_MANUAL_ORDERS
 from gridview.schema.placements import Placements
 from gridview.schema.store import Catalogs
+from gridview.support import clock
 from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
@@ -638,6 +641,55 @@ def test_random_placements_are_as_in_a_list(
     stream.deliver()
     assert rows(api, issues, view) == order
     assert follower.rows() == order
+
+
+def recent(account: Cloud) -> list[int]:
+    """The issues of the placements that are kept, the oldest first."""
+    stored = Placements.from_item(account.table.get(keys.placements(*PLAIN), keys.JOB))
+    return [one.num for one in stored.recent]
+
+
+def test_placements_are_known_until_the_index_has_them(
+    api: Client, account: Cloud, issues: str, view: str, later: Callable[[float], None]
+) -> None:
+    stream = Stream(account)
+    stream.deliver()
+    place(api, issues, view, 5, after=1)
+    stream.look()
+    later(3_600)
+    place(api, issues, view, 6, after=1)
+    stream.look()
+    place(api, issues, view, 7, after=6)
+    stream.look()
+    assert recent(account) == [5, 6, 7]
+    stream.deliver()
+    assert rows(api, issues, view)[:5] == [1, 6, 7, 5, 2]
+    later(3_600)
+    place(api, issues, view, 8, after=1)
+    assert recent(account) == [8]
+
+
+def test_no_row_is_placed_while_the_index_lacks_too_many_placements(
+    api: Client, account: Cloud, issues: str, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placements, "MOST", 3)
+    monkeypatch.setattr(clock, "sleep", lambda _: None)
+    stream = Stream(account)
+    stream.deliver()
+    place(api, issues, view, 5, 6, 7, after=1)
+    stream.look()
+    refused = api.post(f"{issues}/views/{view}/order", {"nums": [8], "after": 1})
+    assert refused.kind == (503, "overloaded")
+    assert refused.headers["retry-after"]
+    # One that is placed again takes no other's place.
+    place(api, issues, view, 6, after=1)
+    stream.look()
+    stream.deliver()
+    place(api, issues, view, 8, after=1)
+    assert recent(account) == [8]
+    stream.look()
+    stream.deliver()
+    assert rows(api, issues, view)[:6] == [1, 8, 6, 5, 7, 2]
 
 
 # Long ranks

@@ -25,10 +25,10 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Document
 from gridview.schema.manual_orders import ManualOrder
-from gridview.schema.placements import LongRank, Placements, RankedRow
+from gridview.schema.placements import MOST, Full, LongRank, Placements, RankedRow, RowsRead
 from gridview.schema.trash import living
 from gridview.support import backoff, clock
-from gridview.support.errors import AnchorGone, Conflict, IndexBuilding
+from gridview.support.errors import AnchorGone, Conflict, IndexBuilding, Overloaded
 
 TOGETHER = 90
 """The most documents that one transaction writes, which takes 100 items."""
@@ -53,18 +53,20 @@ class PlacedRow(NamedTuple):
 class RowsBeside(Protocol):
     """Returns the rows beside a row of the order, as `query.neighbors` does. `recent`: the writes to include."""
 
-    def __call__(
-        self, beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool
-    ) -> list[RankedRow]:
+    def __call__(self, beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool) -> RowsRead:
         """Return up to `limit` rows after a row, or `backward` before it, the nearest first."""
 
 
 class Gap(NamedTuple):
-    """The ranks between which rows are placed (None: there is no limit), and the one to stay near."""
+    """The ranks between which rows are placed (None: there is no limit), and the one to stay near.
+
+    `pending`: the issues whose placements the index lacked when the neighbors were read.
+    """
 
     low: str | None
     high: str | None
     lean: Literal["low", "high"] | None = None
+    pending: Collection[int] = ()
 
 
 class _Done(NamedTuple):
@@ -87,7 +89,8 @@ class Placing:
         """Place rows together, in the order of the request. Returns the existing ones as they are then.
 
         AnchorGone if the row beside which they go does not exist; IndexBuilding if ranks there would be too long. Conflict if
-        other placements keep coming first; then some of the rows may have been placed.
+        other placements keep coming first; Overloaded while the index lacks too many placements. Then some of the rows may
+        have been placed.
 
         For each 90 rows:
         - reads: strongly consistent, the placements and each document; and a result page of a few rows beside the place;
@@ -108,6 +111,7 @@ class Placing:
     def _some(
         self, nums: Sequence[int], anchor: int | None, *, backward: bool, moving: Collection[int]
     ) -> _Done:
+        is_late = False
         for attempt in range(_ATTEMPTS):
             before, found = self._read([*nums, *([] if anchor is None else [anchor])])
             row = None
@@ -122,10 +126,15 @@ class Placing:
                 return _Done(seen, [self._placed(one) for one in some])
             try:
                 written = self._written(before, some, gap)
-            except TransactionFailed:
+            except (TransactionFailed, Full) as error:
+                is_late = isinstance(error, Full)
                 backoff.pause(min(attempt, backoff.ATTEMPTS))
                 continue
             return _Done(seen, [self._placed(one) for one in written])
+        if is_late:
+            raise Overloaded(
+                f"The index lacks the last {MOST:,} placements in this project. Try again later."
+            )
         raise Conflict("Other requests are changing this order. Try again.")
 
     def _read(self, nums: Iterable[int]) -> tuple[Placements, dict[int, Document]]:
@@ -144,13 +153,14 @@ class Placing:
         inward = backward if row is not None else not backward
         other: RankedRow | None = None
         for limit in (_FEW, len(moving) + _FEW):
-            near = self.rows_beside(row, limit, recent, backward=inward)
+            near, pending = self.rows_beside(row, limit, recent, backward=inward)
             others = (one for one in near if one.num not in moving and (row is None or one.rank != row.rank))
             other = next(others, None)
             if other is not None or len(near) < limit:
                 break
         own, others_rank = (None if one is None else one.rank for one in (row, other))
-        return gap_between(others_rank, own) if inward else gap_between(own, others_rank)
+        gap = gap_between(others_rank, own) if inward else gap_between(own, others_rank)
+        return gap._replace(pending=pending)
 
     def _fits(self, some: Sequence[Document], gap: Gap) -> bool:
         """Return whether the rows are in place already."""
@@ -171,7 +181,7 @@ class Placing:
             )
             for one, rank in zip(some, ranks, strict=True)
         ]
-        after = before.adding({one["num"]: one["version"] for one in written}, seconds)
+        after = before.adding({one["num"]: one["version"] for one in written}, seconds, pending=gap.pending)
         longest = max(ranks, key=len)
         if len(longest) > LONG_KEY:
             after = after.to_shorten(LongRank(self.order.key, longest), now)

@@ -52,6 +52,12 @@ def default_key(num: int) -> str:
     return _text(num * _STEP, _DEFAULT_DIGITS)
 
 
+def default_key_up_to(key: str) -> str | None:
+    """Return the highest default key that is no higher than a key; None: there is none."""
+    num = min(_scaled(key, _DEFAULT_DIGITS) // _STEP, _HIGHEST)
+    return default_key(num) if num else None
+
+
 def default_key_above(key: str) -> str | None:
     """Return the lowest default key above a key; None: there is none."""
     num = _scaled(key, _DEFAULT_DIGITS) // _STEP + 1

@@ -4,12 +4,15 @@ The rows around a long rank get new ranks, spread evenly over the gap between th
 the same after each write: rising ranks are written from the last row back, falling ranks from the first row on. Each
 write is a placement like a user's (`schema.placements`), so a user who places a row at the same time loses no place.
 
+No rank passes the rank that an issue has by its number. So a new issue that the index still lacks keeps its place too.
+
 A turn that dies has done some of these writes. The next one begins with the ranks as they are then.
 """
 
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import NamedTuple
 
 from gridview.commands.placing import TOGETHER, in_transactions, read_placements, write_placements
@@ -17,14 +20,20 @@ from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.leases import lease_end
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.fractional_keys import Draw, NoRoom, between, default_key_above
+from gridview.encoding.fractional_keys import (
+    Draw,
+    NoRoom,
+    between,
+    default_key_above,
+    default_key_up_to,
+)
 from gridview.query.neighbors import rows_beside
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.manual_orders import ManualOrder
-from gridview.schema.placements import LongRank, Placements, RankedRow
+from gridview.schema.placements import Full, LongRank, Placements, RankedRow
 from gridview.schema.store import Catalogs
 from gridview.support import backoff, clock
 from gridview.support.concurrency import chunked
@@ -60,12 +69,13 @@ def respread(before: Sequence[RankedRow], after: Sequence[RankedRow], draw: Draw
     for size in _WINDOWS:
         rows, low, high = _range(before, after, size // 2)
         try:
-            ranks = between(low, high, draw, len(rows)) if rows else []
+            ranks = _spread(rows, low, high, draw)
         except NoRoom:
             continue
         longest = max(map(len, ranks), default=0)
         if longest < min(_longest(rows), max((len(one.rank) for one in best), default=longest + 1)):
-            best = [Respread(row, rank) for row, rank in zip(rows, ranks, strict=True)]
+            pairs = zip(rows, ranks, strict=True)
+            best = [Respread(row, rank) for row, rank in pairs if rank != row.rank]
         if longest <= SHORT:
             break
     rising = [one for one in best if one.rank > one.row.rank]
@@ -83,11 +93,26 @@ def _range(
         first += 1
     while first < last and len(rows[last - 1].rank) <= SHORT:
         last -= 1
-    some = rows[first:last]
     low = rows[first - 1].rank if first else None
-    if last < len(rows):
-        return some, low, rows[last].rank
-    return some, low, default_key_above(some[-1].rank) if some else None
+    high = rows[last].rank if last < len(rows) else None
+    return rows[first:last], low, high
+
+
+def _spread(rows: Sequence[RankedRow], low: str | None, high: str | None, draw: Draw) -> list[str]:
+    """Return new ranks for rows between two others: no higher and no lower than the default keys around each. NoRoom."""
+    ranks: list[str] = []
+    for (below, above), some in groupby(rows, lambda row: _default_keys_around(row.rank)):
+        together = [one.rank for one in some]
+        kept = [rank for rank in together if rank == below]
+        lowest = max((one for one in (below, low) if one is not None), default=None)
+        highest = min((one for one in (above, high) if one is not None), default=None)
+        left = len(together) - len(kept)
+        ranks += [*kept, *(between(lowest, highest, draw, left) if left else ())]
+    return ranks
+
+
+def _default_keys_around(rank: str) -> tuple[str | None, str | None]:
+    return default_key_up_to(rank), default_key_above(rank)
 
 
 def _longest(rows: Iterable[RankedRow]) -> int:
@@ -124,7 +149,10 @@ class Rebalancing:
             state = self._read()
             if not state.long:
                 return Turn(written)
-            written += self._shortened(state.long[0], left)
+            try:
+                written += self._shortened(state.long[0], left)
+            except Full:
+                return Turn(written)  # it is due at the end of the lease
         return Turn(written, hints=self._released())
 
     def _released(self) -> tuple[Hint, ...]:
@@ -167,13 +195,14 @@ class Rebalancing:
         written = 0
         for _ in backoff.attempts():
             state = self._read()
-            new = self._respread(catalog, epoch, order, rank, state)
+            new, pending = self._respread(catalog, epoch, order, rank, state)
             try:
                 for some in chunked(new, TOGETHER):
                     if left() <= 0:
                         return written
-                    state, count = self._written(catalog, order, state, some)
+                    state, count = self._written(catalog, order, state, some, pending=pending)
                     written += count
+                    pending |= {one.row.num for one in some}
             except (TransactionFailed, _Outdated):
                 continue
             break
@@ -181,21 +210,28 @@ class Rebalancing:
 
     def _respread(
         self, catalog: Catalog, epoch: EpochCheck, order: ManualOrder, rank: str, state: Placements
-    ) -> list[Respread]:
+    ) -> tuple[list[Respread], frozenset[int]]:
+        """Return the new ranks, and the issues whose placements the index lacks."""
         if order.served is None:
-            return []
+            return [], frozenset()
         recent = state.writes_known(self.project, clock.seconds())
         context = ReadContext(self.table, catalog, epoch=epoch, recent=recent)
         reach = _WINDOWS[-1] // 2 + 1
         place = RankedRow(1, rank)
         before = rows_beside(context, order.served, place, reach, backward=True)
         after = rows_beside(context, order.served, place, reach, backward=False, with_it=True)
-        return respread(before, after, self.draw)
+        return respread(before.rows, after.rows, self.draw), before.pending | after.pending
 
     def _written(
-        self, catalog: Catalog, order: ManualOrder, state: Placements, some: Iterable[Respread]
+        self,
+        catalog: Catalog,
+        order: ManualOrder,
+        state: Placements,
+        some: Iterable[Respread],
+        *,
+        pending: frozenset[int],
     ) -> tuple[Placements, int]:
-        """Write some new ranks. TransactionFailed if a placement came first; _Outdated if a row has another rank."""
+        """Write some new ranks. TransactionFailed if a placement came first; _Outdated if a row has another rank. Full."""
         wanted = {one.row.num: one for one in some}
         _, found = read_placements(self.table, catalog, wanted)
         if any(order.value_in(found[num]) != wanted[num].row.rank for num in found):
@@ -206,7 +242,9 @@ class Rebalancing:
                 documents.placed(one, order.key, wanted[one["num"]].rank, user="", now=now)
                 for one in together
             ]
-            after = state.adding({one["num"]: one["version"] for one in written}, clock.seconds())
+            versions = {one["num"]: one["version"] for one in written}
+            after = state.adding(versions, clock.seconds(), pending=pending)
+            pending |= versions.keys()
             write_placements(self.table, catalog, state, after, written)
             state, count = replace(after, revision=state.revision + 1), count + len(written)
         return state, count

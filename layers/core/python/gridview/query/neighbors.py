@@ -1,5 +1,6 @@
 """The rows beside a place in a manual order."""
 
+from gridview.encoding.consistency import MAX_ISSUES, issues_in
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.counted import never
@@ -8,7 +9,7 @@ from gridview.query.page_steps import read_page
 from gridview.query.sort_order import OrderKey, Place, Spot
 from gridview.schema.catalog import Part
 from gridview.schema.fields import FieldOrder
-from gridview.schema.placements import RankedRow
+from gridview.schema.placements import RankedRow, RowsRead
 from gridview.view.context import ReadContext
 
 _BEYOND = "~"
@@ -23,7 +24,7 @@ def rows_beside(
     *,
     backward: bool,
     with_it: bool = False,
-) -> list[RankedRow]:
+) -> RowsRead:
     """Return the next rows of a manual order after a row, in order; `backward`: those before it, the nearest first.
 
     `beside` None: from the first row on, or backward from the last one. `with_it`: begin with the row itself.
@@ -48,9 +49,13 @@ def rows_beside(
     elif backward:
         spot = Spot(Place((_BEYOND,), 1), after=False)
     plan = planner.plan_page(context.catalog, query, spot, backward=backward)
-    found, *_ = carried_out(context, plan, lambda: read_page(plan, context.catalog), decides=never)
-    return [
+    found, _, shown = carried_out(context, plan, lambda: read_page(plan, context.catalog), decides=never)
+    rows = [
         RankedRow(row.place.num, row.place.parts[0] or "")
         for row in found.rows[:limit]
         if row.document is not None and row.belongs
     ]
+    named = issues_in(context.recent)
+    # More issues than a token names: any may be among them.
+    pending = named if len(shown.versions) >= MAX_ISSUES else named & shown.versions.keys()
+    return RowsRead(rows, frozenset(pending))

@@ -1,6 +1,6 @@
 """The last placements of rows in a project's manual orders. Pure.
 
-    placed-T.P    job    the placements of the last minutes, and the ranks that are too long
+    placed-T.P    job    the placements that the index may lack, and the ranks that are too long
 
 A placement reads this item and finds the neighbors of the place. The transaction that writes the documents writes the item
 too, on condition that it is unchanged. So the placements of a project take effect one after the other, and each one
@@ -10,7 +10,7 @@ the range around them.
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -20,9 +20,15 @@ from gridview.encoding.consistency import MAX_ISSUES, Recent, RecentWrites
 from gridview.encoding.json_codec import dumps
 
 _KEPT_SECONDS = 120
-"""Seconds after which the index has a placement, or the answers report its lag."""
+"""Seconds for which a placement is kept at least. Then it is dropped as soon as the index has it."""
+MOST = 2 * MAX_ISSUES
+"""The most placements that are kept. No other is made until the index has these."""
 _MOST_LONG = 20
 """Ranges that wait to be rebalanced. The next placement in any other one adds it again."""
+
+
+class Full(Exception):
+    """Neither the index nor the journal has so many placements that no other can be kept."""
 
 
 class RankedRow(NamedTuple):
@@ -30,6 +36,13 @@ class RankedRow(NamedTuple):
 
     num: int
     rank: str
+
+
+class RowsRead(NamedTuple):
+    """Rows of an order beside a place. `pending`: the issues whose placements neither the index nor the journal has yet."""
+
+    rows: list[RankedRow]
+    pending: frozenset[int]
 
 
 class Placement(NamedTuple):
@@ -49,18 +62,27 @@ class LongRank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Placements:
-    """The last placements, oldest first; the ranks that are too long; and when these are due (empty: not at all)."""
+    """The placements that the index may lack, oldest first; the ranks that are too long; and when these are due (empty: not
+    at all).
+    """
 
     recent: tuple[Placement, ...] = ()
     long: tuple[LongRank, ...] = ()
     due: str = ""
     revision: int = 0
 
-    def adding(self, versions: Mapping[int, int], now: float) -> Self:
-        """Return the same with placements made now, by issue number, and without the ones that the index has."""
-        kept = (one for one in self.recent if one.at > now - _KEPT_SECONDS and one.num not in versions)
-        added = (Placement(num, version, int(now)) for num, version in versions.items())
-        return replace(self, recent=(*kept, *added)[-MAX_ISSUES:])
+    def adding(self, versions: Mapping[int, int], now: float, *, pending: Container[int]) -> Self:
+        """Return the same with placements made now, by issue number, and without old ones that are not `pending`.
+
+        Full if too many are pending.
+        """
+        added = tuple(Placement(num, version, int(now)) for num, version in versions.items())
+        others = [one for one in self.recent if one.num not in versions]
+        since = now - _KEPT_SECONDS if len(others) + len(added) <= MOST else now
+        kept = tuple(one for one in others if one.num in pending or one.at > since)
+        if len(kept) + len(added) > MOST:
+            raise Full
+        return replace(self, recent=(*kept, *added))
 
     def to_shorten(self, rank: LongRank, due: str) -> Self:
         """Return the same with another rank that is too long."""
@@ -74,7 +96,7 @@ class Placements:
 
     def writes_known(self, project: str, now: float) -> Recent:
         """Return the placements as writes that a read of the index has to include."""
-        versions = {one.num: one.version for one in self.recent if one.at > now - _KEPT_SECONDS}
+        versions = {one.num: one.version for one in self.recent}
         return (RecentWrites(project, int(now) + _KEPT_SECONDS, versions),) if versions else ()
 
     def saved_as(self, after: "Placements", tenant: str, project: str) -> Write:
