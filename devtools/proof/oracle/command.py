@@ -20,8 +20,9 @@ from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.forks import forked
 from devtools.proof.oracle import following, imports, relative, tokens, writers
-from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
+from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Player
 from devtools.proof.oracle.limits import LIMITS
+from devtools.proof.oracle.loading import Difference
 from gridview.dynamodb.table import Table
 
 _TABLE = "oracle"
@@ -260,6 +261,8 @@ def _play(seeds: range) -> Tally:
             tally.differences.append((seed, str(error)))
             continue
         tally.count(asked)
+    tally.happened += player.happened
+    player.happened.clear()
     return tally
 
 
