@@ -235,7 +235,7 @@ def _bounds(found: Access, directories: Directories) -> tuple[int, int]:
             directory = directories[family]
             covering = list(_covering(found, directory))
             whole = sum(entry.size for between, entry in covering if directory.whole(between, entry))
-            return 0 if found.doubt else whole, sum(entry.size for _, entry in covering)
+            return whole, sum(entry.size for _, entry in covering)
         case Both(parts):
             return 0, min(_bounds(part, directories)[1] for part in parts)
         case Either(parts):
