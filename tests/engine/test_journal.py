@@ -12,7 +12,7 @@ import httpx
 from devtools.local import bulk
 from devtools.local.table import TABLE
 from devtools.proof.oracle import compare, world
-from devtools.proof.oracle.compare import Loaded
+from devtools.proof.oracle.loading import Loaded, container
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Json, Project
 from gridview.journal.log import Log
@@ -110,7 +110,7 @@ def test_concurrent_writes_are_in_the_journal_and_folded(stack: LocalStack) -> N
     catalog = Catalogs().get(table, TENANT, PROJECT)
     checked = stack.dev("fsck", "--tenant", TENANT, "--project", PROJECT, "--patience", "5")
     assert checked.status == 0, checked.stdout
-    loaded = Loaded(project, table, catalog, Oracle(project), compare.container(table, catalog))
+    loaded = Loaded(project, table, catalog, Oracle(project), container(table, catalog))
     for seed in range(QUESTIONS):
         compare.put(loaded, world.question(Random(f"journal {seed}"), project))  # noqa: S311
     assert stack.given_up() == []

@@ -6,7 +6,7 @@ import pytest
 
 from devtools.local import bulk
 from devtools.local.engine import Engine
-from devtools.proof.oracle import compare, world
+from devtools.proof.oracle import compare, loading, world
 from devtools.proof.oracle.compare import Player
 from devtools.proof.oracle.real import titanium
 from gridview.dynamodb.table import Table
@@ -34,7 +34,7 @@ def test_a_real_tracker_is_answered_as_by_sqlite(table: Table, tenant: str) -> N
     """All its columns and rows, with blocks as large as when deployed."""
     project = titanium("real")
     assert len(project.issues) == 2_501
-    loaded = compare.load(table, project, tenant, "titanium")
+    loaded = loading.load(table, project, tenant, "titanium")
     questions = [world.question(Random(f"titanium {seed}"), project) for seed in range(REAL)]  # noqa: S311
     asked = [compare.put(loaded, question) for question in questions]
     walked = [one.rows for one in asked if one.question.kind == "walk"]

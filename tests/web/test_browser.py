@@ -10,7 +10,7 @@ import pytest
 
 from devtools import browser
 from devtools.local import bulk
-from devtools.proof.oracle import compare
+from devtools.proof.oracle import loading
 from devtools.proof.oracle.real import titanium
 from tests.support import needs
 from tests.support.commands import ran
@@ -67,7 +67,7 @@ def test_the_page_works_by_touch(stack: LocalStack) -> None:
 def test_the_page_does_so_with_a_real_tracker(stack: LocalStack) -> None:
     tracker = titanium("real")
     some = replace(tracker, issues=dict(islice(tracker.issues.items(), ISSUES)))
-    compare.load(bulk.table_at(stack.state.engine, "gridview"), some, TENANT, "tracker")
+    loading.load(bulk.table_at(stack.state.engine, "gridview"), some, TENANT, "tracker")
     passes(stack, TRACKER)
 
 

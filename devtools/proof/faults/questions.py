@@ -21,17 +21,16 @@ from typing_extensions import override
 from devtools.proof.faults.lambdas import Answer, Used
 from devtools.proof.faults.truth import assert_current, assert_rows, epoch_of, shown
 from devtools.proof.faults.world import Difference, Run, World
-from devtools.proof.oracle import compare, refusals
+from devtools.proof.oracle import loading, refusals
 from devtools.proof.oracle.compare import (
-    Loaded,
     answered_groups,
     answered_summary,
     groups_expected,
     nums_of,
-    same,
     summary_expected,
 )
 from devtools.proof.oracle.limits import budgets
+from devtools.proof.oracle.loading import Loaded, same
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Json, Project, Question, Stamps, question, stamps_of
 from devtools.proof.oracle.writers import between, spelled_alike
@@ -242,7 +241,7 @@ def _naming(asked: Question) -> Iterator[None]:
     """A difference names the question."""
     try:
         yield
-    except (Difference, compare.Difference) as error:
+    except (Difference, loading.Difference) as error:
         raise Difference(f"{asked}: {error}") from error
 
 

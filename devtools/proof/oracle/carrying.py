@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from devtools.proof.oracle import asking, world
-from devtools.proof.oracle.compare import Loaded
+from devtools.proof.oracle.loading import Loaded
 from devtools.proof.oracle.world import Json
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED, Recent, RecentWrites, still_good

@@ -20,8 +20,9 @@ from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.forks import forked
 from devtools.proof.oracle import following, imports, relative, tokens, writers
-from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
+from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Player
 from devtools.proof.oracle.limits import LIMITS
+from devtools.proof.oracle.loading import Difference
 from gridview.dynamodb.table import Table
 
 _TABLE = "oracle"
@@ -91,7 +92,8 @@ same number gives the same query and the same project.
 
 Most projects are random ones of a hundred issues, with limits so small that blocks split and budgets are exceeded.
 One project is a real tracker's 2,501 issues. If the grid refuses a query (422), the oracle has to know a reason.
-The output counts the refusals, and how often each plan was used.
+The output counts the refusals, and how often each plan was used. Some queries are in manual orders, in which users have
+placed rows before.
 
 With --writers, users edit issues, and consumers and folds work, between any two calls of a query.
 With --tokens, the index lacks some writes, and queries carry their tokens: answers have to be exact. One container,
@@ -260,6 +262,8 @@ def _play(seeds: range) -> Tally:
             tally.differences.append((seed, str(error)))
             continue
         tally.count(asked)
+    tally.happened += player.happened
+    player.happened.clear()
     return tally
 
 

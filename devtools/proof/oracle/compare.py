@@ -3,37 +3,21 @@
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from random import Random
 from typing import Any
 
-from devtools.local import bulk
-from devtools.proof.oracle import asking, refusals, world
+from devtools.proof.oracle import asking, orders, refusals, world
 from devtools.proof.oracle.limits import LIMITS, budgets, held_to
+from devtools.proof.oracle.loading import Difference, Loaded, container, load, same
 from devtools.proof.oracle.plans import plan_of
 from devtools.proof.oracle.real import titanium
-from devtools.proof.oracle.sql import Oracle, micros
+from devtools.proof.oracle.sql import Oracle, manual_order_of, micros
 from devtools.proof.oracle.world import Json, Project, Question
-from gridview.commands import attributes, composite_indexes, projects
-from gridview.commands.actor import Actor, Role
-from gridview.derive.images import Poison
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent
-from gridview.encoding.cursors import Cursors
-from gridview.encoding.values import parse_datetime
-from gridview.journal.log import Log
-from gridview.maintenance.job_worker import Worker
-from gridview.query.references import Reference
-from gridview.schema import documents
-from gridview.schema.catalog import Catalog
-from gridview.schema.epoch import CONFIRMED, EpochCheck
-from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, QueryTooExpensive
-from gridview.view.block_cache import BlockCache
-from gridview.view.context import ReadContext
-from gridview.view.journal_tail import learn
 
 QUESTIONS_A_PROJECT = 40
 _PAGES = 200
@@ -44,16 +28,6 @@ _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
 DATA = ("both", "generated", "titanium")
 _TEXTS = ("name", "state", *world.WRITERS)
 """The built-in fields whose values are texts."""
-
-
-class Difference(AssertionError):
-    """The grid and the oracle do not agree."""
-
-
-def same(what: str, ours: Any, expected: Any) -> None:
-    """Difference when they are not equal."""
-    if ours != expected:
-        raise Difference(f"{what}: the grid says {str(ours)[:2000]}, the oracle {str(expected)[:2000]}")
 
 
 @dataclass
@@ -74,85 +48,6 @@ class Asked:
         plan = plan_of(explain)
         self.plans[plan] += 1
         self.rounds[plan] = max(self.rounds.get(plan, 0), explain["sequential_calls"])
-
-
-@dataclass
-class Loaded:
-    """A project that is in the table and in the oracle."""
-
-    project: Project
-    table: Table
-    catalog: Catalog
-    oracle: Oracle
-    cache: BlockCache
-    recent: Recent = ()
-    """Writes that answers include though the index may lack them. For later pages the cursor has them."""
-    epoch: EpochCheck = CONFIRMED
-    """The source of the issue numbers that have been given out."""
-    sends: Callable[[Json], Json] = lambda body: body
-    """Returns the body of a request as it is sent."""
-    refers: Callable[[], Reference | None] = lambda: None
-    """Returns what the relative operands of the next request refer to."""
-
-    def context(
-        self, table: Table | None = None, recent: Recent | None = None, feed: Cursors | None = None
-    ) -> ReadContext:
-        """The context of a request. `table`, `recent`: in the place of its own."""
-        metered = (self.table if table is None else table).metered()
-        held = self.recent if recent is None else recent
-        return ReadContext(metered, self.catalog, self.cache, self.epoch, held, feed)
-
-
-def load(
-    table: Table,
-    project: Project,
-    tenant: str,
-    project_id: str,
-    *,
-    unindexed: Container[int] = (),
-) -> Loaded:
-    """Put a project's issues into the table, with all that is derived from them, and into SQLite.
-
-    `unheard`: of these issues only the documents are put.
-    """
-    actor = Actor(tenant, "oracle", Role.ADMIN)
-    body = {"id": project_id, "name": project_id, "states": project.states}
-    projects.create_project(table, actor, body)
-    for attribute in project.attributes:
-        attributes.create_attribute(table, Catalogs(), actor, project_id, attribute)
-    for sort in project.composites:
-        composite_indexes.create_composite(table, Catalogs(), actor, project_id, {"sort": sort}, settling=0)
-    for name in project.switched_off:
-        attributes.update_attribute(
-            table, Catalogs(), actor, project_id, name, {"indexed": False}, None, settling=0
-        )
-    if project.composites or project.switched_off:
-        Worker(table, Catalogs(), lambda: 60.0, _poison, settling=0).work()
-    catalog = Catalogs().get(table, tenant, project_id)
-    made = []
-    for num, issue in project.issues.items():
-        stamps = project.stamps[num]
-        changes, now = documents.parse_create(catalog, issue), parse_datetime(stamps.created)
-        one = documents.new_document(catalog, num, changes, user=stamps.created_by, now=now)
-        made.append({**one, "updated": parse_datetime(stamps.updated), "updated_by": stamps.updated_by})
-    if made:
-        bulk.take_numbers(table, catalog, max(project.issues))
-        with held_to(project.limits):
-            indexed = [one for one in made if one["num"] not in unindexed]
-            bulk.load(table, catalog, indexed, bulk.in_batches)
-        bulk.in_batches(table, [one for one in made if one["num"] in unindexed])
-    return Loaded(project, table, catalog, Oracle(project), container(table, catalog))
-
-
-def container(table: Table, catalog: Catalog) -> BlockCache:
-    """The cache of a container that has read the definitions: it knows the end of the journal."""
-    cache = BlockCache()
-    learn(Log(table, catalog.tenant, catalog.project), cache)
-    return cache
-
-
-def _poison(poison: Poison) -> None:
-    raise AssertionError(f"an empty project has an issue: {poison}")
 
 
 def ask(loaded: Loaded, question: Question) -> Asked:
@@ -189,6 +84,15 @@ def _check_counts(loaded: Loaded, body: Json, page: Any, matched: int) -> None:
     if body["count"]:
         same("total", page["total"], len(loaded.project.issues))
         same("matched", page["matched"], matched)
+
+
+def check_keys(oracle: Oracle, body: Json, page: Any) -> None:
+    """A row of a manual order has the key that its placement answered."""
+    order = manual_order_of(body)
+    if order is not None:
+        keys = oracle.keys(order)
+        shown = {row["num"]: row["key"] for row in page["rows"]}
+        same("the keys", shown, {num: keys[num] for num in shown})
 
 
 def check_values(loaded: Loaded, page: Any, columns: list[str] | None) -> None:
@@ -238,6 +142,7 @@ def _walk(loaded: Loaded, question: Question, asked: Asked) -> int:
     for one in pages:
         _check_counts(loaded, body, one, len(expected))
         check_values(loaded, one, body.get("columns"))
+        check_keys(loaded.oracle, body, one)
     limit = body["limit"]
     chunks = [expected[at : at + limit] for at in range(0, len(expected), limit)] or [[]]
     same("the pages", [nums_of(one) for one in pages], chunks)
@@ -259,6 +164,7 @@ def _offset(loaded: Loaded, question: Question, asked: Asked) -> int:
     page = _page(loaded, body, asked)
     same("the rows", nums_of(page), expected[offset : offset + limit])
     same("the offset", page["offset"], offset)
+    check_keys(loaded.oracle, body, page)
     _check_counts(loaded, body, page, len(expected))
     onward = {name: one for name, one in body.items() if name != "offset"}
     end = min(offset, len(expected)) + len(page["rows"])
@@ -301,7 +207,10 @@ def _group_rows(loaded: Loaded, group: Json, asked: Asked) -> None:
     """The filter of a group means its issues, to the oracle and to the grid (unless that may refuse it)."""
     if group["filter"] is None:
         return
-    body: Json = {"filter": group["filter"], "sort": [], "limit": 500, "count": True}
+    # Every other group is shown in the order of a view, if there is one.
+    orders = loaded.project.orders if group["count"] % 2 else []
+    sort = [{"manual": order} for order in orders[:1]]
+    body: Json = {"filter": group["filter"], "sort": sort, "limit": 500, "count": True}
     expected = loaded.oracle.rows(body)
     same("the issues of a group's filter", group["count"], len(expected))
     may_refuse = refusals.why(
@@ -464,6 +373,8 @@ class Player:
         self._place = -1
         self._loaded: Loaded | None = None
         self._titanium: dict[str, Loaded] = {}
+        self.happened: Counter[str] = Counter()
+        """How many rows were placed before the questions, and the like."""
         self._run = f"r{secrets.token_hex(4)}"  # tenants of this run only
 
     def play(self, seed: int) -> Asked:
@@ -482,13 +393,16 @@ class Player:
             limits = [one for one in self._limits if one in _TITANIUM_LIMITS]
             chosen = limits[place // (_TITANIUM_EVERY if self._data == "both" else 1) % len(limits)]
             if chosen not in self._titanium:
-                self._titanium[chosen] = self._load(titanium(chosen), chosen, "titanium")
+                self._titanium[chosen] = self._load(
+                    titanium(chosen), chosen.replace(" ", ""), "titanium", place
+                )
             return self._titanium[chosen]
         project = world.make(Random(f"project {place}"), self._limits)  # noqa: S311  (the same one each time)
-        return self._load(project, str(place), f"p{place}")
+        return self._load(project, str(place), f"p{place}", place)
 
-    def _load(self, project: Project, name: str, project_id: str) -> Loaded:
-        return load(self._new_table(), project, f"{self._run}-{name}", project_id)
+    def _load(self, project: Project, name: str, project_id: str, seed: int) -> Loaded:
+        loaded = load(self._new_table(), project, f"{self._run}{name}", project_id)
+        return orders.placed(loaded, seed, self.happened)
 
 
 def is_titanium(place: int, data: str) -> bool:

@@ -21,11 +21,13 @@ from typing_extensions import override
 
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.oracle import asking, compare, tokens, world
-from devtools.proof.oracle.compare import Asked, Difference, Loaded, same
+from devtools.proof.oracle.compare import Asked
 from devtools.proof.oracle.history import Version
 from devtools.proof.oracle.limits import LIMITS, held_to
+from devtools.proof.oracle.loading import Difference, Loaded, same
+from devtools.proof.oracle.orders import RANKS
 from devtools.proof.oracle.scene import PROJECT, TENANT
-from devtools.proof.oracle.sql import Oracle
+from devtools.proof.oracle.sql import Oracle, manual_order_of, row_key
 from devtools.proof.oracle.tokens import KEPT_CHANGES, SIZES
 from devtools.proof.oracle.world import Json, Project, Question
 from gridview.dynamodb.table import Table
@@ -52,7 +54,7 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
     kept = mock.patch.object(journal_tail, "_KEPT_CHANGES", random.choice(KEPT_CHANGES))
-    with virtual(clock, seed), held_to(project.limits), kept:
+    with virtual(clock, seed, RANKS[seed % 2]), held_to(project.limits), kept:
         return _Scenario(random, clock, project).play()
 
 
@@ -174,6 +176,8 @@ class _Scenario(tokens.Scenario):
             same("matched in the end", page.answer["matched"] + _entered(of_the_page), len(expected))
             same("total in the end", page.answer["total"] + _entered(of_all), len(present.issues))
             same("the rows in the end", sorted(rows, key=lambda num: rows[num].encode()), expected)
+            if (order := manual_order_of(page.body)) is not None:
+                same("their keys in the end", rows, {num: row_key(present, num, order) for num in rows})
         except Difference as error:
             raise Difference(f"{error}\n  {text}") from error
         self.happened["pages followed to the end"] += 1

@@ -43,8 +43,8 @@ class History:
 
     def changed(self, num: int, now: int, version: Version | None) -> None:
         """An issue has become this now; None: it was deleted."""
-        if self.versions[num]:
-            self.versions[num][-1].until = now
+        if self.versions[num] and self.versions[num][-1].until == math.inf:
+            self.versions[num][-1].until = now  # a restored issue was deleted before
         if version is not None:
             self.versions[num].append(replace(version, since=now))
         self.unsettled([num], now)

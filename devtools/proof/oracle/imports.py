@@ -17,8 +17,9 @@ from devtools.proof.faults.strands import Killed
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Attempted
 from devtools.proof.oracle import compare, world
-from devtools.proof.oracle.compare import Asked, Loaded
+from devtools.proof.oracle.compare import Asked
 from devtools.proof.oracle.limits import LIMITS, held_to
+from devtools.proof.oracle.loading import Loaded, load
 from devtools.proof.oracle.scene import PROJECT, TENANT
 from devtools.proof.oracle.world import Project
 from gridview.derive.images import Poison
@@ -58,7 +59,7 @@ def imported(random: Random, project: Project, share: float, happened: Counter[s
     others = random.sample(numbers, len(numbers) // 20)
     unindexed = {*(num for num in numbers if num >= first), *others}
     table = MemoryTable()
-    loaded = compare.load(table, project, TENANT, PROJECT, unindexed=unindexed)
+    loaded = load(table, project, TENANT, PROJECT, unindexed=unindexed)
     happened["issues not in the index"] += len(unindexed)
     table.lag()
     late = [_document(table, num) for num in random.sample(sorted(unindexed), len(unindexed) // 10)]

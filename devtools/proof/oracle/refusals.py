@@ -16,7 +16,7 @@ _UNDECIDED = "more is left undecided than may be read"
 def must_be_refused(project: Project, question: Question) -> bool:
     """Whether nothing answers it: it sorts by a field without an index, and not as a composite index does."""
     sort = question.body.get("sort", ())
-    return not has_composite(project, sort) and any(key["field"] in project.unindexed for key in sort)
+    return not has_composite(project, sort) and any(key.get("field") in project.unindexed for key in sort)
 
 
 def has_composite(project: Project, sort: Sequence[Json]) -> bool:

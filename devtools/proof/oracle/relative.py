@@ -17,9 +17,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.oracle import compare, world
-from devtools.proof.oracle.compare import Asked, Difference, Loaded
+from devtools.proof.oracle import compare, loading, orders, world
+from devtools.proof.oracle.compare import Asked
 from devtools.proof.oracle.limits import LIMITS
+from devtools.proof.oracle.loading import Difference, Loaded
 from devtools.proof.oracle.world import Json, Question
 from gridview.query.predicates import LIMITS as OF_FILTERS
 from gridview.query.references import Reference
@@ -245,14 +246,15 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
     if place not in _last:
         _last.clear()
         project = world.make(Random(f"relative project {place}"), tuple(LIMITS))  # noqa: S311
-        _last[place] = compare.load(MemoryTable(), project, f"relative-{place}", f"p{place}")
+        loaded = loading.load(MemoryTable(), project, f"relative{place}", f"p{place}")
+        _last[place] = orders.placed(loaded, place, Counter())
     loaded = _last[place]
     random = Random(f"relative question {seed}")  # noqa: S311  (the same one each time)
     drawn = Drawn(random, loaded, world.question(random, loaded.project))
     happened = Counter({f"operands: {name}": count for name, count in drawn.operands.items()})
     begun = drawn.now
     resolved = resolve(loaded.catalog, drawn.relative, Reference(stored(begun), drawn.user), OF_FILTERS)
-    compare.same("the filter with fixed values", resolved.document, drawn.fixed)
+    loading.same("the filter with fixed values", resolved.document, drawn.fixed)
 
     def refers() -> Reference:
         instant, user = drawn.now, drawn.user
@@ -264,7 +266,7 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
         return {**body, "filter": drawn.relative} if body.get("filter") is drawn.fixed else body
 
     def asked(one: Loaded) -> Asked:
-        return compare.put(replace(one, cache=compare.container(one.table, one.catalog)), drawn.question)
+        return compare.put(replace(one, cache=loading.container(one.table, one.catalog)), drawn.question)
 
     try:
         found = asked(replace(loaded, sends=sends, refers=refers))
@@ -274,5 +276,5 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
         raise Difference(f"{said}\n  {sent}") from error
     again = asked(loaded)
     for what in ("rows", "refused", "plans", "rounds"):
-        compare.same(f"{what} with fixed values", getattr(found, what), getattr(again, what))
+        loading.same(f"{what} with fixed values", getattr(found, what), getattr(again, what))
     return found, happened

@@ -15,8 +15,10 @@ from devtools.proof.faults.stream import key_of
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Attempted, Watched
 from devtools.proof.faults.world import Run, World
-from devtools.proof.oracle import compare, world
+from devtools.proof.oracle import world
 from devtools.proof.oracle.history import History, Version
+from devtools.proof.oracle.loading import load
+from devtools.proof.oracle.orders import Sorters
 from devtools.proof.oracle.world import Json, Project, stamps_of
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
@@ -76,7 +78,8 @@ class Scene:
         self._random = random
         self._history = History(project)
         self._memory = MemoryTable()
-        self._loaded = compare.load(self._memory, project, TENANT, PROJECT)
+        self._loaded = load(self._memory, project, TENANT, PROJECT)
+        by_hand = world.apart(random)
         self._now = 0
         self._lag = random.choice((0, 5, 20))
         self._written: dict[Key, deque[int]] = defaultdict(lambda: deque(maxlen=8))
@@ -93,6 +96,15 @@ class Scene:
         self._edits = random.choice((5, 15, 40))
         self._is_paused = False
         self.happened: Counter[str] = Counter()
+        self._sorters = Sorters(
+            by_hand,
+            self._world,
+            self._loaded,
+            self._history,
+            self._containers,
+            self.happened,
+            lambda: self._now,
+        )
 
     def _meanwhile(self, work: Callable[[Table], Any]) -> Any:
         """Return the result of a reader, between whose calls everything goes on.
@@ -215,6 +227,9 @@ class Scene:
 
     def _edit(self) -> None:
         self._edits -= 1
+        self._sorters.settled(self._history.moved(self._now - self._lag - 1))
+        if self._sorters.take_turn():
+            return
         self.happened["edits"] += 1
         living = self._history.living
         kind = self._random.choices(("change", "make", "delete"), (8, 1, 1))[0] if living else "make"
@@ -228,6 +243,7 @@ class Scene:
             }
             document = issues.create_issue(WriteContext(table, catalog, actor), body)
             body = {"state": self._history.origin.states[0], **body}
+            self._sorters.appears(document["num"])
         else:
             num = self._random.choice(living)
             if kind == "delete":

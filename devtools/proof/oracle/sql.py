@@ -6,6 +6,7 @@ Each value has two stored forms: `o_` compares as the order of the field does, `
 
 import json
 import sqlite3
+import string
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CYCLE_DAYS = 146_097
 """Days of 400 years, after which the calendar repeats itself."""
 _DIGITS = 38
+_BASE_62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 
 _LENGTHS = {"day": 10, "month": 7, "year": 4}
 """Characters of a date that a unit has."""
@@ -70,6 +72,28 @@ def local_period(instant: int, zone: str, unit: str) -> str:
         "month": f"{year:04d}-{local.month:02d}",
         "day": f"{year:04d}-{local.month:02d}-{local.day:02d}",
     }[unit]
+
+
+def manual_order_of(body: Mapping[str, Any]) -> str | None:
+    """The view by whose manual order a request sorts; None: it sorts otherwise."""
+    sort = body.get("sort")
+    manual: str | None = sort[0].get("manual") if sort else None
+    return manual
+
+
+def row_key(project: Project, num: int, order: str) -> str:
+    """The key of a row in a manual order: the one that was answered, or that of its number if it was never placed."""
+    return project.placed(num, order) or never_placed(num)
+
+
+def never_placed(num: int) -> str:
+    """The key of a row that was never placed: a fraction of five digits in base 62, without the zeros at its end."""
+    fraction, digits = Fraction(num * 9, 62**5), ""
+    while fraction:
+        fraction *= 62
+        digits += _BASE_62[int(fraction)]
+        fraction -= int(fraction)
+    return f"1{digits}\x01{num:08d}"
 
 
 def number_range(number: str, ranges: str) -> str:
@@ -182,8 +206,9 @@ class Oracle:
                 1,
                 lambda finish=finish: _Aggregate(finish),  # type: ignore[arg-type, misc]
             )
-        columns = ", ".join(f'"o_{name}", "e_{name}", "v_{name}"' for name in self._types)
-        self._db.execute(f"CREATE TABLE issue (n INTEGER PRIMARY KEY, {columns})")
+        columns = [f'"o_{name}", "e_{name}", "v_{name}"' for name in self._types]
+        columns += [f'"m_{order}"' for order in project.orders]
+        self._db.execute(f"CREATE TABLE issue (n INTEGER PRIMARY KEY, {', '.join(columns)})")
         self._db.execute("CREATE TABLE chosen (n, field, place, value)")
         self._db.execute("CREATE TABLE word (n, field, word)")
         self._db.execute("CREATE INDEX chosen_of ON chosen (n, field)")
@@ -208,6 +233,7 @@ class Oracle:
                 self._db.executemany(
                     "INSERT INTO word VALUES (?, ?, ?)", [(num, name, word) for word in words(given)]
                 )
+        row += [row_key(self._project, num, order) for order in self._project.orders]
         self._db.execute(f"INSERT INTO issue VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
 
     def _forms(self, name: str, given: Any) -> tuple[Any, Any]:
@@ -243,14 +269,23 @@ class Oracle:
     def rows(self, body: Mapping[str, Any]) -> list[int]:
         """The numbers of the issues that pass, in order."""
         where, values = self._where(body)
+        manual = manual_order_of(body)
+        order = self._order(body) if manual is None else f'"m_{manual}", n'
+        query = f"SELECT n FROM issue WHERE {where} ORDER BY {order}"  # noqa: S608  (of names that are made here)
+        return [num for (num,) in self._db.execute(query, values)]
+
+    @staticmethod
+    def _order(body: Mapping[str, Any]) -> str:
         keys = []
         sort = body.get("sort") or [{"field": "num", "direction": "asc", "nulls": "last"}]
         for key in sort:
             nulls = "DESC" if key["nulls"] == "first" else "ASC"
             keys.append(f'"o_{key["field"]}" IS NULL {nulls}, "o_{key["field"]}" {key["direction"]}')
-        order = ", ".join([*keys, f"n {sort[-1]['direction']}"])
-        query = f"SELECT n FROM issue WHERE {where} ORDER BY {order}"  # noqa: S608  (of names that are made here)
-        return [num for (num,) in self._db.execute(query, values)]
+        return ", ".join([*keys, f"n {sort[-1]['direction']}"])
+
+    def keys(self, order: str) -> dict[int, str]:
+        """The keys of all rows in a manual order, by number."""
+        return dict(self._db.execute(f'SELECT n, "m_{order}" FROM issue'))  # noqa: S608
 
     def groups(self, body: Mapping[str, Any]) -> list[Json]:
         """All groups in order: their values, counts and aggregates."""

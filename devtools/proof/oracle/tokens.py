@@ -28,6 +28,7 @@ from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.carrying import FOREVER, Carrier
 from devtools.proof.oracle.compare import Asked
 from devtools.proof.oracle.limits import LIMITS, held_to
+from devtools.proof.oracle.orders import RANKS
 from devtools.proof.oracle.scene import PROJECT, TENANT, Scene
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Project
@@ -55,7 +56,7 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
     project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
     kept = mock.patch.object(journal_tail, "_KEPT_CHANGES", random.choice(KEPT_CHANGES))
-    with virtual(clock, seed), held_to(project.limits), kept:
+    with virtual(clock, seed, RANKS[seed % 2]), held_to(project.limits), kept:
         return Scenario(random, clock, project).play()
 
 

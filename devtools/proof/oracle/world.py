@@ -1,6 +1,7 @@
 """Random projects and random questions about them, as a client of the API would put them. Nothing here knows the grid's code."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
@@ -105,6 +106,10 @@ _REFUSED = 0.02
 """Questions that may sort by a field without an index."""
 _COMPOSITE = 0.3
 """Questions that sort as a composite index does, in projects that have some."""
+_ORDERS = (0, 0, 1, 1, 2)
+"""Numbers of manual orders that a project may have."""
+_MANUAL = 0.27
+"""Questions that sort by a manual order, in projects that have some: one of ten questions in all."""
 _UNINDEXED = 0.1
 """Attributes that get no index, and fields of writers that lose theirs."""
 _SIZE = 100
@@ -138,6 +143,8 @@ class Project:
     """The sorts of its composite indexes."""
     switched_off: list[str] = field(default_factory=list)
     """The built-in fields whose index is off."""
+    orders: list[str] = field(default_factory=list)
+    """The views that have a manual order. If a row was placed, the body of its issue has `placed`: view -> key."""
     limits: str = "real"
     """By which limits its blocks are cut, and what may be read for an answer: a name in `limits.LIMITS`."""
 
@@ -175,6 +182,11 @@ class Project:
         found = given[name] if name in given else issue["fields"].get(name)
         return None if found in ("", []) else found
 
+    def placed(self, num: int, order: str) -> str | None:
+        """The key of a row in a manual order, as it was answered when it was placed; None: it never was."""
+        key: str | None = self.issues[num].get("placed", {}).get(order)
+        return key
+
 
 def make(
     random: Random, limits: Sequence[str] = ("real",), sizes: Sequence[int] = (0, 1, 20, 60, 60, 110)
@@ -185,8 +197,8 @@ def make(
     """
     attributes: list[Json] = []
     for kind in TYPES:
-        for copy in range(random.choice((1, 1, 2))):
-            one: Json = {"id": f"{kind}{copy}", "name": kind, "type": kind}
+        for at in range(random.choice((1, 1, 2))):
+            one: Json = {"id": f"{kind}{at}", "name": kind, "type": kind}
             if kind.endswith("enum"):
                 one["options"] = random.sample(_OPTIONS, random.randint(2, len(_OPTIONS)))
             if random.random() < _UNINDEXED:
@@ -217,7 +229,13 @@ def make(
         project.stamps[last] = Stamps(
             *(value(random, kind, ()) for kind in ("datetime", "datetime", "user", "user"))
         )
+    project.orders = [f"v{at + 1}" for at in range(apart(random).choice(_ORDERS))]
     return project
+
+
+def apart(random: Random) -> Random:
+    """Random choices of their own, which leave the other ones as they are."""
+    return Random(copy(random).random())  # noqa: S311  (the same ones each time)
 
 
 def _composites(random: Random, project: Project) -> list[list[Json]]:
@@ -288,6 +306,7 @@ class Question:
 def question(random: Random, project: Project) -> Question:
     """A random question."""
     body: Json = {}
+    by_hand = apart(random)
     kind = random.choice(("walk", "walk", "offset", "groups", "row_number", "summary"))
     if random.random() < (0.8 if kind in ("walk", "row_number") else 0.6):
         body["filter"] = _filter(random, project, random.randint(0, 4))
@@ -308,6 +327,8 @@ def question(random: Random, project: Project) -> Question:
         body["fields"] = _fields(random, project)
         return Question(kind, body)
     body["sort"] = _sort(random, project)
+    if project.orders and by_hand.random() < _MANUAL:
+        body["sort"] = [{"manual": by_hand.choice(project.orders)}]
     if kind == "row_number":
         return Question(kind, body, random.randint(1, max(project.issues, default=1) + 1))
     body["limit"] = random.choice((4, 7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))

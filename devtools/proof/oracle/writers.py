@@ -29,17 +29,17 @@ from typing import Any
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.oracle import asking, compare, refusals, world
 from devtools.proof.oracle.compare import (
-    Difference,
-    Loaded,
     answered_groups,
     answered_summary,
+    check_keys,
     check_values,
     groups_expected,
     nums_of,
-    same,
     summary_expected,
 )
 from devtools.proof.oracle.limits import LIMITS, budgets, held_to
+from devtools.proof.oracle.loading import Difference, Loaded, same
+from devtools.proof.oracle.orders import RANKS
 from devtools.proof.oracle.scene import Scene
 from devtools.proof.oracle.sql import Oracle, folded
 from devtools.proof.oracle.world import Json, Project, Question
@@ -81,7 +81,7 @@ def play(seed: int) -> Played:
     random = Random(f"writers {seed}")  # noqa: S311  (the same one each time)
     project = world.make(random, _LIMITS, _SIZES)
     clock = Clock()
-    with virtual(clock, seed), held_to(project.limits):
+    with virtual(clock, seed, RANKS[seed % 2]), held_to(project.limits):
         return _Scenario(random, clock, project).play()
 
 
@@ -124,7 +124,8 @@ class _Scenario(Scene):
             raise Difference(f"refused without a reason: {error.detail}") from error
 
     def _page(self, body: Json) -> Window:
-        window = self._request(lambda table: asking.page(self._loaded.context(table), body).body)
+        asked = {**body, "keys": True}
+        window = self._request(lambda table: asking.page(self._loaded.context(table), asked).body)
         nums = nums_of(window.answer)
         self._played.rows += len(nums)
         same("whether all rows are of different issues", len(set(nums)), len(nums))
@@ -136,7 +137,9 @@ class _Scenario(Scene):
             versions = [(row["num"], row["version"]) for row in window.answer["rows"]]
             raise Difference(f"a row shows what its issue was not: {versions}")
         check_values(self._of(shown), window.answer, body.get("columns"))
-        same("the rows, by what they show", nums, Oracle(shown).rows(body))
+        oracle = Oracle(shown)
+        same("the rows, by what they show", nums, oracle.rows(body))
+        check_keys(oracle, body, window.answer)
         if body["count"]:
             between("total", window.answer["total"], len(window.still.issues), window.slack)
             between("matched", window.answer["matched"], len(Oracle(window.still).rows(body)), window.slack)

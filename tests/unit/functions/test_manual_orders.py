@@ -332,6 +332,29 @@ def test_deleted_issues_are_left_out(api: Client, account: Cloud, issues: str, v
     assert place(api, issues, view, 7, after=2) == []
 
 
+def test_deleted_rows_that_the_index_still_has_are_no_end_of_the_order(
+    api: Client, account: Cloud, issues: str, view: str
+) -> None:
+    for num in range(1, 6):
+        api.delete(f"{issues}/issues/{num}")
+    place(api, issues, view, 8, after=None)
+    account.derive()
+    assert rows(api, issues, view) == [8, 6, 7, 9, 10]
+
+
+def test_later_rows_of_a_request_stay_before_an_anchor_that_the_index_lacks(
+    api: Client, account: Cloud, issues: str, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placing, "TOGETHER", 1)
+    place(api, issues, view, 2, after=1)
+    api.delete(f"{issues}/issues/4")
+    account.derive()
+    api.post(f"{issues}/trash/4/restore")
+    place(api, issues, view, 6, 7, 8, 9, 10, before=4)
+    account.derive()
+    assert rows(api, issues, view) == [1, 2, 3, 6, 7, 8, 9, 10, 4, 5]
+
+
 def test_an_anchor_that_is_gone(api: Client, issues: str, view: str) -> None:
     api.delete(f"{issues}/issues/2")
     for anchor in (2, 99):

@@ -291,6 +291,20 @@ def test_issues_under_a_rank_of_several_options_are_grouped_by_their_documents(s
     assert state_too[2].rounds <= MAX_ROUNDS
 
 
+def test_documents_are_no_cheaper_way_if_more_may_match_than_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A block with two values counts as a part, and all its issues match."""
+    loaded = Loaded(
+        [{"id": "cost", "name": "Cost", "type": "number"}, {"id": "flag", "name": "Flag", "type": "bool"}]
+    )
+    loaded.fill(loaded.issue(num, fields={"cost": num, "flag": num > 1}) for num in range(1, 31))
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 10)
+    only = {"field": "flag", "op": "lte", "value": True}
+    sums = [{"field": "cost", "function": "sum"}]
+    assert loaded.ask(by=["state"], filter=only, aggregates=sums)[0] == [("open", 30)]
+
+
 def test_aggregates_of_indexed_numbers_take_no_documents(
     small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,8 @@ from devtools.cli import main
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.oracle import compare, limits, refusals, world
 from devtools.proof.oracle.command import Tally, tallies
-from devtools.proof.oracle.compare import Asked, Difference, Player
+from devtools.proof.oracle.compare import Asked, Player
+from devtools.proof.oracle.loading import Difference
 from devtools.proof.oracle.plans import PLANS
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Question

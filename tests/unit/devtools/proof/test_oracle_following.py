@@ -7,7 +7,7 @@ import pytest
 
 from devtools.cli import main
 from devtools.proof.oracle import following
-from devtools.proof.oracle.compare import Difference
+from devtools.proof.oracle.loading import Difference
 from gridview.live.changes import _EventBuilder
 from gridview.live.followed_rows import FollowedRows
 from gridview.query.counted import Seen

@@ -9,8 +9,8 @@ import pytest
 from devtools.cli import main
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.oracle import compare, imports, world
-from devtools.proof.oracle.compare import Difference
 from devtools.proof.oracle.limits import held_to
+from devtools.proof.oracle.loading import Difference
 from gridview.query.planner import WHOLE
 from gridview.view import new_issues
 from gridview.view.index_view import IndexView

@@ -8,7 +8,7 @@ import pytest
 
 from devtools.cli import main
 from devtools.proof.oracle import relative
-from devtools.proof.oracle.compare import Difference
+from devtools.proof.oracle.loading import Difference
 from gridview.query import grid_request, group_request, relative_operands
 
 QUESTIONS = 40

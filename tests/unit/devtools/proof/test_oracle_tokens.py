@@ -11,7 +11,7 @@ import pytest
 
 from devtools.cli import main
 from devtools.proof.oracle import carrying, tokens
-from devtools.proof.oracle.compare import Difference
+from devtools.proof.oracle.loading import Difference
 from gridview.chains.blocks import Block
 from gridview.chains.directory import Range
 from gridview.journal.feed_cursors import FeedCursor

@@ -7,8 +7,8 @@ import pytest
 
 from devtools.cli import main
 from devtools.proof.oracle import writers
-from devtools.proof.oracle.compare import Difference
 from devtools.proof.oracle.history import History, Version
+from devtools.proof.oracle.loading import Difference
 from devtools.proof.oracle.world import Project, Stamps
 from gridview.query import page
 

@@ -24,7 +24,7 @@ from devtools.proof.faults.judging import Verdict
 from devtools.proof.faults.project import MEMORY
 from devtools.proof.faults.scenarios import RANDOM, Played
 from devtools.proof.oracle import compare
-from devtools.proof.oracle.compare import Difference
+from devtools.proof.oracle.loading import Difference
 from devtools.proof.prove import command, proofs
 from devtools.proof.prove.proofs import NotHere, Proof, Proven
 

@@ -68,6 +68,12 @@ class Gap(NamedTuple):
     lean: Literal["low", "high"] | None = None
     pending: Collection[int] = ()
 
+    def below(self, rank: str) -> "Gap":
+        """Return the part of the gap below a rank; the whole gap if the rank is outside."""
+        beyond = self.high is not None and self.lean != "low" and self.high <= rank
+        outside = beyond or (self.low is not None and rank <= self.low)
+        return self if outside else self._replace(high=rank, lean=None)
+
 
 class _Done(NamedTuple):
     """How many rows of the request are done, and which of them exist, in place."""
@@ -99,9 +105,12 @@ class Placing:
         Rows that are already in place are not written.
         """
         anchor, backward = request.anchor, request.backward
+        # The later rows go after the earlier ones, and still before the anchor: the index may not have it yet.
+        limit = anchor if backward else None
         left, placed = list(request.nums), list[PlacedRow]()
         while left:
-            done = self._some(left[:TOGETHER], anchor, backward=backward, moving=frozenset(request.nums))
+            moving = frozenset(request.nums)
+            done = self._some(left[:TOGETHER], anchor, limit, backward=backward, moving=moving)
             placed += done.rows
             left = left[done.seen :]
             if done.rows:
@@ -109,11 +118,17 @@ class Placing:
         return placed
 
     def _some(
-        self, nums: Sequence[int], anchor: int | None, *, backward: bool, moving: Collection[int]
+        self,
+        nums: Sequence[int],
+        anchor: int | None,
+        limit: int | None,
+        *,
+        backward: bool,
+        moving: Collection[int],
     ) -> _Done:
         is_late = False
         for attempt in range(_ATTEMPTS):
-            before, found = self._read([*nums, *([] if anchor is None else [anchor])])
+            before, found = self._read([*nums, *(one for one in (anchor, limit) if one is not None)])
             row = None
             if anchor is not None:
                 if anchor not in found:
@@ -122,6 +137,8 @@ class Placing:
             some = next(in_transactions(found[num] for num in nums if num in found), [])
             seen = nums.index(some[-1]["num"]) + 1 if some else len(nums)
             gap = self._gap(row, before, moving, backward=backward)
+            if limit is not None and limit in found and not backward:
+                gap = gap.below(self.order.value_in(found[limit]))
             if self._fits(some, gap):
                 return _Done(seen, [self._placed(one) for one in some])
             try:

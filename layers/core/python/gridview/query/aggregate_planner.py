@@ -110,7 +110,9 @@ class GroupsRule:
         if counts and len(query.by) == 1 and not self._divisions[0].numbered:
             return GroupsBySizes(division=self._divisions[0])
         blocks = sum(len(entries_of(one, directories)) for one in self._divisions)
-        if query.filter is not None and estimate * prices.ITEM < blocks * prices.ITEM + columns:
+        # The estimate may be far too low: so many documents as would be refused are no cheaper way.
+        few = query.filter is not None and self._selection.most(directories) <= MAX_DOCUMENTS
+        if few and estimate * prices.ITEM < blocks * prices.ITEM + columns:
             return documents
         measured = tuple(filter(has_column, query.measured))
         scan = ColumnScan(fields=measured, estimate=Estimate(columns, informed=True)) if measured else None

@@ -81,6 +81,10 @@ class Selection:
         """The approximate number of issues that may match."""
         return _estimate(self._access, directories)
 
+    def most(self, directories: Directories) -> int:
+        """The number of issues that may match if all issues of the blocks at the borders of its ranges do."""
+        return _bounds(self._access, directories)[1]
+
     def undecidable(self) -> list[str]:
         """The conditions that sets do not decide, each with a remedy."""
         found: dict[str, None] = {}
@@ -222,6 +226,24 @@ def _union(sets: Iterable[BitMap]) -> BitMap:
 def _intersection(sets: Iterable[BitMap]) -> BitMap:
     # The smallest first: intersections do not grow.
     return reduce(lambda one, other: one & other, sorted(sets, key=len))
+
+
+def _bounds(found: Access, directories: Directories) -> tuple[int, int]:
+    """The number of issues without those of the blocks at borders, and with all of them."""
+    match found:
+        case Within(family):
+            directory = directories[family]
+            covering = list(_covering(found, directory))
+            whole = sum(entry.size for between, entry in covering if directory.whole(between, entry))
+            return whole, sum(entry.size for _, entry in covering)
+        case Both(parts):
+            return 0, min(_bounds(part, directories)[1] for part in parts)
+        case Either(parts):
+            bounds = [_bounds(part, directories) for part in parts]
+            return max(least for least, _ in bounds), sum(most for _, most in bounds)
+        case Without(part):
+            total, (least, most) = directories[NUMBERS].total, _bounds(part, directories)
+            return max(total - most, 0), max(total - least, 0)
 
 
 _BODIES = 32
