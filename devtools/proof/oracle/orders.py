@@ -49,8 +49,6 @@ _TURNS = (3, 10, 40)
 """Requests after which a project is asked."""
 _SHARE = 0.4
 """Edits of a project with manual orders that are placements, or restore an issue."""
-_KNOWN_SECONDS = 110
-"""For so long a placement knows the earlier ones, even if the index lacks them."""
 _FOREVER = 2**32 - 1
 
 
@@ -67,8 +65,6 @@ class Sorters:
     now: Callable[[], int]
     _appeared: set[int] = field(default_factory=set)
     """Issues that were made or restored and that the index may lack."""
-    _placed: dict[int, float] = field(default_factory=dict)
-    """When rows were placed of which the index may lack the place, in seconds."""
 
     def appears(self, num: int) -> None:
         """An issue was made."""
@@ -77,8 +73,6 @@ class Sorters:
     def settled(self, moved: Collection[int]) -> None:
         """The index has all issues but these as they are."""
         self._appeared &= {*moved}
-        for num in self._placed.keys() - {*moved}:
-            del self._placed[num]
 
     def take_turn(self) -> bool:
         """Now and then, in a project with manual orders: act. Returns whether anything was done."""
@@ -143,18 +137,12 @@ class Sorters:
         rows = answer.body["items"]
         moved = [num for num in nums if num in living]
         same("the rows that are placed", [row["num"] for row in rows], moved)
-        unknown = self._unknown - {*nums, anchor}
+        unknown = self._appeared - {*nums, anchor}
         expected = moved_to(self._in_order(order, without=unknown), moved, anchor, after=side == "after")
         for row in rows:
             self._note(row["num"], row["version"], {order: row["key"]})
         found = self._in_order(order, without=unknown)
         same(f"the order {order} after the placement {asked}", found, expected)
-
-    @property
-    def _unknown(self) -> set[int]:
-        """Issues whose place others may not know."""
-        before = self.world.clock.seconds - _KNOWN_SECONDS
-        return self._appeared | {num for num, at in self._placed.items() if at < before}
 
     def _in_order(self, order: str, without: Collection[int] = ()) -> list[int]:
         project = self.history.present()
@@ -172,7 +160,6 @@ class Sorters:
         same(f"the version of {num}", version, latest.number + 1)
         body = {**latest.body, "placed": {**before, **placed}}
         self.history.changed(num, self.now(), Version(version, body, latest.stamps))
-        self._placed[num] = self.world.clock.seconds
 
     # The trash
 
@@ -196,7 +183,7 @@ class Sorters:
 
     def _rebalance(self) -> None:
         """Rebalance one range of long ranks, and read the keys again."""
-        unknown = self._unknown
+        unknown = frozenset(self._appeared)
         orders = self.history.origin.orders
         before = {order: self._in_order(order, without=unknown) for order in orders}
         state = self._placements
