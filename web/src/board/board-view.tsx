@@ -2,6 +2,7 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Cell } from '../selection/range';
 import type { MenuSources } from '../grid/menu-sources';
+import { moveEntries } from '../grid/move-entries';
 import { rowEntries } from '../grid/row-entries';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { neighbour } from '../ui/sorting';
@@ -180,7 +181,7 @@ function cardEntries(num: number, from: ShownColumn, board: Board, sources: Menu
       board.drop({ reveals: true });
     },
   }));
-  return [...rowEntries(row, sources), moves];
+  return [...rowEntries(row, sources, moveEntries(board.mover(num))), moves];
 }
 
 /** A click on a card: it gets the focus, is checked (Ctrl, Shift), or opens (twice, or its button). */
@@ -220,7 +221,12 @@ function pressed(event: KeyboardEvent, board: Board, column: ShownColumn, openMe
     return;
   }
   const control = event.ctrlKey || event.metaKey;
-  if (event.altKey) return;
+  if (event.altKey) {
+    if (!isOnCard || !model.canPlace || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    take();
+    void board.stepPlace(num, event.key === 'ArrowUp' ? -1 : 1);
+    return;
+  }
   if (event.key === ' ' && isOnCard) {
     take();
     if (control) model.checked.toggle(num);

@@ -4,6 +4,9 @@ import type { Point } from '../place';
 /** Pixels that the pointer moves before a press becomes a drag. */
 const SLACK = 5;
 
+/** The event of the window when a press becomes a drag. */
+export const DRAG_BEGINS = 'gridview-drag';
+
 export interface Press {
   /** How far the pointer has moved, in pixels. Only that begins the drag. */
   distance(by: Point): number;
@@ -30,6 +33,7 @@ export function followPress(event: PointerEvent, press: Press): void {
         release.abort();
         return;
       }
+      window.dispatchEvent(new Event(DRAG_BEGINS));
     }
     press.move({ x, y });
   };
