@@ -4,6 +4,8 @@ import type { Cell } from '../selection/range';
 import type { MenuSources } from '../grid/menu-sources';
 import { moveEntries } from '../grid/move-entries';
 import { rowEntries } from '../grid/row-entries';
+import { pointIn } from '../place';
+import { followContext } from '../ui/context';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { neighbour } from '../ui/sorting';
 import { Board, type ShownColumn } from './board';
@@ -36,6 +38,22 @@ export function BoardView({ model, actions, onAdd, onReady }: BoardViewProps) {
   useEffect(() => {
     const goTo = ({ row }: Cell) => board.goTo(row);
     onReady({ focus: goTo, reveal: ({ row }) => board.goTo(row, { takesFocus: false }), edit: goTo, add: () => board.add() });
+  }, [board]);
+  useEffect(() => {
+    const host = root.current;
+    if (!host) return;
+    return followContext({
+      host,
+      find: (element) => {
+        const anchor = element.closest<HTMLElement>('[data-card]');
+        const column = anchor?.closest<HTMLElement>('[data-column]')?.dataset['column'];
+        return anchor && column !== undefined ? { anchor, column, num: Number(anchor.dataset['card']) } : null;
+      },
+      open: ({ anchor, column, num }, at) => {
+        board.choose(column, num, { reveals: false });
+        setMenu({ anchor, at: pointIn(anchor, at), column, num });
+      },
+    });
   }, [board]);
   const near = useNear(root, board.shown.value.length);
   const press = (event: PointerEvent) => {
