@@ -31,9 +31,10 @@ export class Finger {
     await this.touch('touchEnd');
   }
 
-  /** From a point to another one: what is there is dragged, or scrolled. */
-  async drag(from: Point, to: Point): Promise<void> {
+  /** From a point to another one: what is there is dragged, or scrolled. `rests`: first long enough to open a menu. */
+  async drag(from: Point, to: Point, { rests = false } = {}): Promise<void> {
     await this.touch('touchStart', from);
+    if (rests) await new Promise((rested) => setTimeout(rested, LONG));
     for (let step = 1; step <= STEPS; step += 1) {
       const part = step / STEPS;
       await this.touch('touchMove', { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });

@@ -237,7 +237,156 @@ describe('rows in a manual order', () => {
   });
 });
 
+describe('the menus of rows in a manual order', () => {
+  const entries = (project: ProjectPage) => project.menu(/^Actions for /).getByRole('menuitem', { name: /^Move / });
+
+  test('move a row by the mouse and by keys, and checked rows together', async ({ visit, api }) => {
+    const id = await bridge(api);
+    await order(api, id);
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    await names(project).toEqual(NAMES);
+    await project.gutter(2).click({ button: 'right' });
+    expect(await entries(project).evaluateAll((all) => all.map((one) => [one.querySelector('.menu-text')?.textContent, one.getAttribute('aria-keyshortcuts')]))).toEqual([
+      ['Move up', 'Alt+ArrowUp'],
+      ['Move down', 'Alt+ArrowDown'],
+    ]);
+    await entries(project).getByText('Alt+↑').waitFor();
+    expect(await findings(page)).toEqual([]);
+    await project.menu('Actions for issue 3').getByRole('menuitem', { name: 'Move up' }).click();
+    await names(project).toEqual(['Anchor', 'Cable', 'Beam', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge']);
+    await outcome(page, 'Moved “Cable” to row 2.');
+
+    // The row has the focus: the keys go on, and the menu of its cell opens by keys.
+    await page.keyboard.press('Alt+ArrowUp');
+    const first = ['Cable', 'Anchor', 'Beam', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge'];
+    await names(project).toEqual(first);
+    await page.keyboard.press('Shift+F10');
+    await entries(project).first().waitFor();
+    expect(await Promise.all((await entries(project).all()).map((one) => one.isDisabled()))).toEqual([true, false]);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => stored(api, id)).toEqual(first);
+
+    await project.gutter(5).getByRole('checkbox').check();
+    await project.gutter(3).getByRole('checkbox').check();
+    await project.gutter(3).click({ button: 'right' });
+    await entries(project).filter({ hasText: 'Move 2 rows up' }).click();
+    const together = ['Cable', 'Anchor', 'Deck', 'Flange', 'Beam', 'Eye', 'Girder', 'Hinge'];
+    await names(project).toEqual(together);
+    await page.keyboard.press('Alt+ArrowDown');
+    await names(project).toEqual(['Cable', 'Anchor', 'Beam', 'Deck', 'Flange', 'Eye', 'Girder', 'Hinge']);
+    for (let step = 0; step < 4; step += 1) await page.keyboard.press('Control+z');
+    await names(project).toEqual(NAMES);
+    await expect.poll(() => stored(api, id)).toEqual(NAMES);
+
+    // Another sort has no places.
+    await project.sort('Weight');
+    await expect.poll(() => project.view.get('sort')).toBe('weight');
+    await project.gutter(2).click({ button: 'right' });
+    await project.menu('Actions for issue 3').getByRole('menuitem', { name: 'Copy row' }).waitFor();
+    expect(await entries(project).count()).toBe(0);
+  });
+
+  test('do not move rows for viewers', async ({ visit, api }) => {
+    const id = await bridge(api);
+    await order(api, id);
+    const project = await ProjectPage.open(await visit(VIEWER), id, 'view=v1');
+    await names(project).toEqual(NAMES);
+    await project.gutter(2).click({ button: 'right' });
+    await project.menu('Actions for issue 3').getByRole('menuitem', { name: 'Copy row' }).waitFor();
+    expect(await entries(project).count()).toBe(0);
+  });
+
+  test('open under a resting finger, and a finger that rests at the handle still drags', async ({ visit, api }) => {
+    const id = await bridge(api);
+    await order(api, id);
+    const touched = await visit(ADMIN, { touch: true, width: 390, height: 780 });
+    const { page } = touched;
+    const project = await ProjectPage.open(touched, id, 'view=v1');
+    const finger = await Finger.on(page);
+    await names(project).toEqual(NAMES);
+    await finger.rest(await project.cell(4, 'Name'));
+    await project.menu('Actions for the cell Name').getByRole('menuitem', { name: 'Move down' }).tap();
+    await names(project).toEqual(['Anchor', 'Beam', 'Cable', 'Deck', 'Flange', 'Eye', 'Girder', 'Hinge']);
+    await finger.rest(project.gutter(1).locator('.grip'));
+    await project.menu('Actions for issue 2').getByRole('menuitem', { name: 'Move up' }).tap();
+    const menus = ['Beam', 'Anchor', 'Cable', 'Deck', 'Flange', 'Eye', 'Girder', 'Hinge'];
+    await names(project).toEqual(menus);
+
+    const [from, to] = [await middleOf(project.gutter(0).locator('.grip')), await boxOf(project.gutter(3))];
+    await finger.drag(from, { x: from.x, y: to.y + to.height * 0.8 }, { rests: true });
+    await names(project).toEqual(['Anchor', 'Cable', 'Deck', 'Beam', 'Flange', 'Eye', 'Girder', 'Hinge']);
+    expect(await page.getByRole('menu').count()).toBe(0);
+    // Taps right after the drag.
+    for (let step = 0; step < 3; step += 1) await project.tool('Undo').tap();
+    await names(project).toEqual(NAMES);
+    await expect.poll(() => stored(api, id)).toEqual(NAMES);
+  });
+});
+
 describe('cards in a manual order', () => {
+  test('are moved by their menu, by its keys and by a finger, and undo by touch brings them back', async ({ visit, api }) => {
+    const id = await bridge(api, { kind: 'board', board: { by: 'state', columns: [], card: [], aggregate: null } });
+    await order(api, id);
+    const open = ['Anchor', 'Beam', 'Cable', 'Deck', 'Eye'];
+    const visited = await visit();
+    const { page } = visited;
+    await page.goto(`/projects/${id}?view=v1`);
+    const shown = new BoardPage(page);
+    await shown.hasCards('open', open);
+    const menu = page.getByRole('menu');
+    await shown.card('Beam').click({ button: 'right' });
+    expect(await findings(page)).toEqual([]);
+    await menu.getByRole('menuitem', { name: 'Move down' }).click();
+    await shown.hasCards('open', ['Anchor', 'Cable', 'Beam', 'Deck', 'Eye']);
+    await outcome(page, 'Moved “Beam” to place 3 in open.');
+    await page.keyboard.press('Alt+ArrowUp');
+    await shown.hasCards('open', open);
+    await page.keyboard.press('Alt+ArrowUp');
+    await page.keyboard.press('Alt+ArrowUp');
+    await outcome(page, 'The cards are at the top of the column already.');
+    await shown.hasCards('open', ['Beam', 'Anchor', 'Cable', 'Deck', 'Eye']);
+    await page.keyboard.press('Shift+F10');
+    expect(await menu.getByRole('menuitem', { name: 'Move up' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    // Checked cards of the column go along; those of other columns stay.
+    for (const card of ['Flange', 'Eye', 'Cable']) await shown.card(card).click({ modifiers: ['Control'] });
+    await shown.card('Cable').click({ button: 'right' });
+    await menu.getByRole('menuitem', { name: 'Move 2 cards up' }).click();
+    const together = ['Beam', 'Cable', 'Eye', 'Anchor', 'Deck'];
+    await shown.hasCards('open', together);
+    await shown.hasCards('doing', ['Flange', 'Girder', 'Hinge']);
+    await expect.poll(async () => (await stored(api, id)).filter((name) => open.includes(name))).toEqual(together);
+
+    const touched = await visit(ADMIN, { touch: true, width: 800, height: 780 });
+    await touched.page.goto(`/projects/${id}?view=v1`);
+    const tablet = new BoardPage(touched.page);
+    await tablet.hasCards('open', together);
+    const finger = await Finger.on(touched.page);
+    const [from, to] = [await middleOf(tablet.card('Deck').locator('.grip')), await boxOf(tablet.card('Girder'))];
+    await finger.drag(from, { x: to.x + to.width / 2, y: to.y + 4 });
+    const doing = ['Flange', 'Deck', 'Girder', 'Hinge'];
+    // A tap right after the drag.
+    await touched.page.getByRole('button', { name: /^Undo/ }).first().tap();
+    await tablet.hasCards('doing', ['Flange', 'Girder', 'Hinge']);
+    await tablet.hasCards('open', together);
+    await touched.page.getByRole('button', { name: /^Redo/ }).first().tap();
+    await tablet.hasCards('doing', doing);
+    await shown.hasCards('doing', doing);
+    await finger.rest(tablet.card('Deck').locator('.card-name'));
+    await touched.page.getByRole('menuitem', { name: 'Move down' }).tap();
+    await tablet.hasCards('doing', ['Flange', 'Girder', 'Deck', 'Hinge']);
+    await expect.poll(async () => (await valuesOf(api, id, 4))['state']).toBe('doing');
+
+    const seen = await visit(VIEWER);
+    await seen.page.goto(`/projects/${id}?view=v1`);
+    const viewed = new BoardPage(seen.page);
+    await viewed.card('Deck').click({ button: 'right' });
+    await seen.page.getByRole('menuitem', { name: 'Copy row' }).waitFor();
+    expect(await seen.page.getByRole('menuitem', { name: /^Move / }).count()).toBe(0);
+  });
+
   test('go between their neighbours by the mouse and by keys, and undo brings them back', async ({ visit, api }) => {
     const board = { by: 'state', columns: [], card: [], aggregate: null };
     const id = await bridge(api, { kind: 'board', board });

@@ -2,10 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { Filter } from '../src/api/types';
 import type { Look, Visit } from './browser';
 import { BoardPage } from './board-page';
+import { boxOf } from './dragging';
 import { ProjectPage } from './project-page';
 import { ADMIN } from './stack';
 import { test } from './test';
@@ -108,6 +109,35 @@ test('nothing passes', async ({ visit }) => {
   await shoot('empty')({ page });
 });
 
+test('rows are dragged in a manual order', async ({ visit, api }) => {
+  const project = inject('project');
+  const fields = [['name', 310], ['state', 124], ['priority', 110], ['due', 130], ['assignee', 124], ['estimate', 130]] as const;
+  const columns = fields.map(([field, width]) => ({ field, width, frozen: field === 'name' }));
+  const { body: view } = await api.call('POST', '/v1/projects/{project}/views', {
+    path: { project },
+    body: { name: 'Plan', visibility: 'shared', columns, color_by: 'priority' },
+  });
+  const path = { project, view: view.id };
+  try {
+    await api.call('PATCH', '/v1/projects/{project}/views/{view}', { path, body: { query: { sort: [{ manual: view.id }], filter: null } } });
+    await expect.poll(async () => (await api.call('GET', '/v1/projects/{project}/views/{view}', { path })).body.manual_order, { timeout: 60_000 }).toBe('ready');
+    const shown = await demo(visit, WIDE, `view=${view.id}`);
+    const { mouse, keyboard } = shown.page;
+    await (await shown.cell(9, 'Name')).click();
+    await keyboard.press('Shift+ArrowDown');
+    const [from, to] = [await boxOf(shown.gutter(9)), await boxOf(shown.gutter(3))];
+    await mouse.move(from.x + 4, from.y + from.height / 2);
+    await mouse.down();
+    await mouse.move(to.x + 260, to.y + 3, { steps: 6 });
+    await shown.page.locator('.drop-line').waitFor();
+    await write('manual', shown.page);
+    await mouse.up();
+    await shown.page.locator('.outcome').getByText('Moved 2 rows to row 4.').waitFor();
+  } finally {
+    await api.call('DELETE', '/v1/projects/{project}/views/{view}', { path });
+  }
+});
+
 async function demo(visit: Begin, look: Look, view = ''): Promise<ProjectPage> {
   const shown = await ProjectPage.open(await visit(ADMIN, look), inject('project'), view);
   await shown.counts('2,000 issues');
@@ -120,12 +150,16 @@ async function hasFigures({ page }: ProjectPage): Promise<void> {
   await page.waitForFunction(() => document.querySelector('[role="grid"]')?.textContent.includes('…') === false);
 }
 
-/** Chromium writes WebP itself, but playwright does not ask it to. */
 function shoot(name: string): (shown: { readonly page: Page }) => Promise<void> {
   return async ({ page }) => {
     await page.mouse.move(0, 0);
-    const session = await page.context().newCDPSession(page);
-    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
-    await writeFile(join(inject('output'), `${name}.webp`), Buffer.from(data, 'base64'));
+    await write(name, page);
   };
+}
+
+/** Chromium writes WebP itself, but playwright does not ask it to. */
+async function write(name: string, page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+  await writeFile(join(inject('output'), `${name}.webp`), Buffer.from(data, 'base64'));
 }

@@ -17,6 +17,12 @@ export interface Point {
   readonly y: number;
 }
 
+/** A point of the window, from the upper left corner of an element. */
+export function pointIn(element: Element, { x, y }: Point): Point {
+  const { left, top } = element.getBoundingClientRect();
+  return { x: x - left, y: y - top };
+}
+
 export interface Place {
   readonly left: number;
   readonly top: number;

@@ -10,6 +10,11 @@ const ON_MAC: readonly (readonly [RegExp, string])[] = [
   [/\bAlt\+/g, '⌥'],
 ];
 
+/** The keys as `aria-keyshortcuts` names them. */
+export function keysForAria(text: string): string {
+  return text.replaceAll('Ctrl', 'Control').replace('↑', 'ArrowUp').replace('↓', 'ArrowDown');
+}
+
 export function keysAsLabeled(text: string, isMac = IS_MAC): string {
   return isMac ? ON_MAC.reduce((shown, [key, sign]) => shown.replace(key, sign), text) : text;
 }

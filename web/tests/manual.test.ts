@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Api } from '../src/api/client';
 import type { ChangeEvent } from '../src/api/types';
-import { gapBeyond } from '../src/board/steps';
+import { anchorBeyond, gapBeyond } from '../src/board/steps';
 import { placeAt } from '../src/board/viewport';
 import { inverse, isEmpty, NO_CHANGE, renumbered } from '../src/edits/change';
 import { Editor, type HeldRows } from '../src/edits/editor';
@@ -282,5 +282,14 @@ describe('a card that is carried in a column', () => {
     // In another column.
     expect(gapBeyond(-1, 1, null, 2)).toBe(0);
     expect(gapBeyond(2, 1, null, 2)).toBeNull();
+  });
+
+  it('by one, with the cards that move along, beside the loaded card one further', () => {
+    const numAt = (place: number) => [11, 12, 13, 14, null][place] ?? null;
+    expect(anchorBeyond([1], -1, numAt)).toEqual({ before: 11 });
+    expect(anchorBeyond([1], 1, numAt)).toEqual({ after: 13 });
+    expect(anchorBeyond([2, 1], 1, numAt)).toEqual({ after: 14 });
+    expect(anchorBeyond([0, 2], -1, numAt)).toBeNull();
+    expect(anchorBeyond([3], 1, numAt)).toBeNull();
   });
 });

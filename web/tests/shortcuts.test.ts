@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keysAsLabeled } from '../src/shortcuts';
+import { keysAsLabeled, keysForAria } from '../src/shortcuts';
 
 it.each([
   ['Ctrl+Shift+Z', '⌘⇧Z'],
@@ -10,4 +10,8 @@ it.each([
 ])('%s has the signs of the keys of a Mac, and stays on other systems', (text, onMac) => {
   expect(keysAsLabeled(text, true)).toBe(onMac);
   expect(keysAsLabeled(text, false)).toBe(text);
+});
+
+it('have the names of `aria-keyshortcuts` for assistive technology', () => {
+  expect(['Ctrl+Shift+Z', 'Alt+↑', 'Alt+↓', 'Space'].map(keysForAria)).toEqual(['Control+Shift+Z', 'Alt+ArrowUp', 'Alt+ArrowDown', 'Space']);
 });

@@ -2,7 +2,10 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Cell } from '../selection/range';
 import type { MenuSources } from '../grid/menu-sources';
+import { moveEntries } from '../grid/move-entries';
 import { rowEntries } from '../grid/row-entries';
+import { pointIn } from '../place';
+import { followContext } from '../ui/context';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { neighbour } from '../ui/sorting';
 import { Board, type ShownColumn } from './board';
@@ -35,6 +38,22 @@ export function BoardView({ model, actions, onAdd, onReady }: BoardViewProps) {
   useEffect(() => {
     const goTo = ({ row }: Cell) => board.goTo(row);
     onReady({ focus: goTo, reveal: ({ row }) => board.goTo(row, { takesFocus: false }), edit: goTo, add: () => board.add() });
+  }, [board]);
+  useEffect(() => {
+    const host = root.current;
+    if (!host) return;
+    return followContext({
+      host,
+      find: (element) => {
+        const anchor = element.closest<HTMLElement>('[data-card]');
+        const column = anchor?.closest<HTMLElement>('[data-column]')?.dataset['column'];
+        return anchor && column !== undefined ? { anchor, column, num: Number(anchor.dataset['card']) } : null;
+      },
+      open: ({ anchor, column, num }, at) => {
+        board.choose(column, num, { reveals: false });
+        setMenu({ anchor, at: pointIn(anchor, at), column, num });
+      },
+    });
   }, [board]);
   const near = useNear(root, board.shown.value.length);
   const press = (event: PointerEvent) => {
@@ -180,7 +199,7 @@ function cardEntries(num: number, from: ShownColumn, board: Board, sources: Menu
       board.drop({ reveals: true });
     },
   }));
-  return [...rowEntries(row, sources), moves];
+  return [...rowEntries(row, sources, moveEntries(board.mover(num))), moves];
 }
 
 /** A click on a card: it gets the focus, is checked (Ctrl, Shift), or opens (twice, or its button). */
@@ -220,7 +239,12 @@ function pressed(event: KeyboardEvent, board: Board, column: ShownColumn, openMe
     return;
   }
   const control = event.ctrlKey || event.metaKey;
-  if (event.altKey) return;
+  if (event.altKey) {
+    if (!isOnCard || !model.canPlace || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    take();
+    void board.stepPlace(num, event.key === 'ArrowUp' ? -1 : 1);
+    return;
+  }
   if (event.key === ' ' && isOnCard) {
     take();
     if (control) model.checked.toggle(num);

@@ -11,16 +11,18 @@ import type { Field } from '../fields/fields';
 import type { Anchor } from '../edits/placing';
 import { DRAFT, valueOf, type Row } from '../fields/values';
 import { labelOf } from '../grid/group-label';
+import type { Mover } from '../grid/move-entries';
 import { placeRows } from '../manual/place';
 import type { Actions } from '../project/actions';
-import { ADDED, type ProjectModel } from '../project/model';
+import type { ProjectModel } from '../project/model';
+import { ADDED } from '../rows/layout';
 import type { Held, Slot, Window } from '../rows/store';
 import { compareKeys, compareRows } from '../view/order';
 import { boardOf, MAX_BOARD_COLUMNS, type Board as Settings, type BoardColumn } from '../view/board';
 import { Cards } from './arrange';
 import { columnsOf, movedColumn, runOf, withColumn, type Column } from './columns';
 import type { Lane } from './lane';
-import { carriedTo, gapBeyond, stepped, type Extent } from './steps';
+import { anchorBeyond, carriedTo, gapBeyond, stepped, type Extent } from './steps';
 import { boardWords as texts } from './words';
 
 /** Cards of a column that are requested before its height is known, and beyond the drawn ones. */
@@ -376,6 +378,64 @@ export class Board {
     if (reason !== null) this.actions.outcome.value = reason;
     const refused = edits.filter(({ num }) => model.editor.marks.peek().get(keyOf(num, field.id))?.kind === 'refused').length;
     if (refused) this.actions.outcome.value = texts.notMoved(refused);
+  }
+
+  /** Move a card by one in its column, with the other checked ones there. */
+  async stepPlace(num: number, by: -1 | 1): Promise<void> {
+    const { model, actions } = this;
+    const found = this.placeOf(num);
+    if (!model.canPlace || !found) return;
+    const { column } = found;
+    const nums = this.togetherIn(column, num);
+    if (nums.length > BATCH) {
+      actions.outcome.value = texts.tooMany(BATCH);
+      return;
+    }
+    const anchor = this.beyond(column, nums, by);
+    if (!anchor) {
+      actions.outcome.value = by < 0 ? texts.atTop : texts.atBottom;
+      return;
+    }
+    const written = placeRows(model, { nums, anchor, edits: [] });
+    this.choose(column.key, num);
+    const row = model.rows.held(num);
+    const place = this.placeOf(nums[0] ?? num)?.place;
+    if (row && place !== undefined) actions.outcome.value = texts.placed(String(valueOf(row, 'name') ?? num), nums.length, place + 1, this.nameOf(column));
+    const reason = await written;
+    if (reason !== null) actions.outcome.value = reason;
+  }
+
+  /** Moves a card by one in its column, for a menu; null if there is no manual order. */
+  mover(num: number): Mover | null {
+    const found = this.placeOf(num);
+    if (!this.model.canPlace || !found) return null;
+    const nums = this.togetherIn(found.column, num);
+    return {
+      what: nums.length === 1 ? '' : texts.cards(nums.length),
+      can: (by) => this.beyond(found.column, nums, by) !== null,
+      step: (by) => void this.stepPlace(num, by),
+    };
+  }
+
+  /** A card, and the other checked ones of its column if it is checked, from the top. */
+  private togetherIn({ key }: ShownColumn, num: number): readonly number[] {
+    if (!this.model.checked.has(num)) return [num];
+    const places = this.model.checkedNums.flatMap((one) => {
+      const found = this.placeOf(one);
+      return found?.column.key === key ? [{ num: one, place: found.place }] : [];
+    });
+    return places.sort((a, b) => a.place - b.place).map((one) => one.num);
+  }
+
+  private beyond(column: ShownColumn, nums: readonly number[], by: -1 | 1): Anchor | null {
+    return anchorBeyond(
+      nums.flatMap((num) => this.placeOf(num)?.place ?? []),
+      by,
+      (place) => {
+        const slot = this.at(column, place);
+        return slot.kind === 'issue' ? slot.row.num : null;
+      },
+    );
   }
 
   /** The card beside which others go that are dropped before a place; null in a column without another card. */

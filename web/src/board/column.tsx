@@ -153,7 +153,7 @@ function viewOf({ scrollTop, clientHeight }: HTMLElement): { readonly scrolled: 
   return { scrolled: scrollTop, height: clientHeight };
 }
 
-function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: ColumnProps & { readonly name: string }) {
+function Cards({ board, column, name, isNear, hint, onKey, onPress }: ColumnProps & { readonly name: string }) {
   const list = useRef<HTMLDivElement>(null);
   const space = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ scrolled: 0, height: 0 });
@@ -260,15 +260,6 @@ function Cards({ board, column, name, isNear, hint, openMenu, onKey, onPress }: 
       onKeyDown={(event) => onKey(event, column)}
       onClick={(event) => onPress(event, column)}
       onDblClick={(event) => onPress(event, column)}
-      onContextMenu={(event) => {
-        const card = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-card]') : null;
-        if (!card) return;
-        event.preventDefault();
-        const box = card.getBoundingClientRect();
-        const num = Number(card.dataset['card']);
-        board.choose(column.key, num, { reveals: false });
-        openMenu({ anchor: card, at: { x: event.clientX - box.left, y: event.clientY - box.top }, column: column.key, num });
-      }}
     >
       <div ref={space} class="board-space">
         {cards}

@@ -1,4 +1,5 @@
 /** Where the arrow keys lead on a board. Pure. */
+import type { Anchor } from '../edits/placing';
 
 /** A card: its column among the shown ones, and its place from the top. */
 export interface Spot {
@@ -64,4 +65,11 @@ export function gapBeyond(gap: number, by: -1 | 1, own: number | null, count: nu
   const next = from === own && by > 0 ? own + 2 : from + by;
   const settled = next === (own ?? NaN) + 1 ? (own ?? 0) : next;
   return settled < 0 || settled > count ? null : settled;
+}
+
+/** The card beside which cards go that move by one in their column; null if there is none. `places`: theirs. `numAt`: the loaded card at a place. */
+export function anchorBeyond(places: readonly number[], by: -1 | 1, numAt: (place: number) => number | null): Anchor | null {
+  const beside = numAt(by < 0 ? Math.min(...places) - 1 : Math.max(...places) + 1);
+  if (beside === null) return null;
+  return by < 0 ? { before: beside } : { after: beside };
 }

@@ -3,22 +3,28 @@ import type { CellEdit } from '../edits/change';
 import { BATCH } from '../edits/writes';
 import { DRAFT, valueOf, type Row } from '../fields/values';
 import { nameOfGroup } from './group-entries';
+import type { Mover } from './move-entries';
 import type { Actions } from '../project/actions';
-import { ADDED, type ProjectModel } from '../project/model';
+import type { ProjectModel } from '../project/model';
 import { keyOfGroup, valuesIn } from '../rows/groups';
-import type { Group } from '../rows/layout';
+import { ADDED, type Group } from '../rows/layout';
 import { rowCount, rowsOf, type Rows } from '../selection/range';
 import { placeRows } from '../manual/place';
 import { anchorClearOf, targetAt, targetBeyond, type Edge, type Screen } from '../manual/target';
 import { manualWords as words } from '../manual/words';
 
-/** Rows that are being moved. */
-interface Carried {
-  /** The row of the screen that was pressed. */
-  readonly row: number;
-  /** The rows of the selection; null for the checked issues. */
-  readonly rows: readonly Rows[] | null;
+/** Rows that move together. */
+interface Together {
+  /** Whether they are the checked issues. Else they are rows of the selection, or one row. */
+  readonly isChecked: boolean;
+  /** The loaded ones, as rows of the screen, from the top. */
+  readonly rows: readonly Rows[];
   readonly count: number;
+}
+
+/** Rows that are being dragged. */
+interface Carried extends Together {
+  /** The name of the one that was pressed. */
   readonly name: string;
 }
 
@@ -48,24 +54,17 @@ export class Arranging {
   start(row: number): string | null {
     const slot = this.model.rows.at(row);
     if (!this.model.canPlace || slot.kind !== 'issue' || !this.screen.isPlaced(row)) return null;
-    const isChecked = this.model.checked.has(slot.row.num);
-    const selected = rowsOf(this.model.ranges);
-    const isSelected = selected.some(({ first, last }) => row >= first && row <= last);
-    const rows = isChecked ? null : isSelected ? selected : [{ first: row, last: row }];
-    const count = rows ? rowCount(rows) : this.model.checkedNums.length;
-    if (count > BATCH) {
-      this.actions.outcome.value = words.tooMany(BATCH);
-      return null;
-    }
-    this.carried = { row, rows, count, name: nameOf(slot.row) };
+    const together = this.togetherWith(row);
+    if (!together) return null;
+    this.carried = { ...together, name: nameOf(slot.row) };
     this.target = null;
-    return count === 1 ? this.carried.name : words.rows(count);
+    return together.count === 1 ? this.carried.name : words.rows(together.count);
   }
 
   /** Whether a row of the screen is being dragged. */
   carries(row: number): boolean {
     if (!this.carried) return false;
-    if (this.carried.rows) return this.carried.rows.some(({ first, last }) => row >= first && row <= last);
+    if (!this.carried.isChecked) return includes(this.carried.rows, row);
     const slot = this.model.rows.at(row);
     return slot.kind === 'issue' && this.model.checked.has(slot.row.num);
   }
@@ -73,7 +72,7 @@ export class Arranging {
   /** The rows would be dropped at this edge. Returns the edge where they go; null if they cannot go there, or are there. */
   over(edge: Edge | null): Edge | null {
     const target = edge && targetAt(edge, this.screen);
-    this.target = target && !this.isInPlace(target) && this.takes(target) ? target : null;
+    this.target = target && this.carried && !this.isInPlace(this.carried, target) && this.takes(this.carried, target) ? target : null;
     return this.target;
   }
 
@@ -87,22 +86,52 @@ export class Arranging {
     const { carried, target } = this;
     this.carried = this.target = null;
     if (!carried || !target) return;
-    const rows = carried.rows ? await this.issuesOf(carried.rows) : await this.model.issuesOf(this.checkedInOrder());
-    await this.move(rows, target);
+    await this.move(await this.issuesOf(carried), target);
   }
 
-  /** Move the selected rows by one. */
-  async step(by: -1 | 1): Promise<void> {
-    const selected = rowsOf(this.model.ranges);
-    const [first, last] = [selected[0], selected.at(-1)];
-    if (!this.model.canPlace || !first || !last) return;
-    if (rowCount(selected) > BATCH) {
-      this.actions.outcome.value = words.tooMany(BATCH);
-      return;
-    }
-    const target = targetBeyond({ first: first.first, last: last.last }, by, this.screen);
-    if (target && this.takes(target)) await this.move(await this.issuesOf(selected), target);
+  /** Move a row of the screen by one, with the other selected or checked ones. */
+  async step(row: number, by: -1 | 1): Promise<void> {
+    const together = this.model.canPlace ? this.togetherWith(row) : null;
+    if (!together) return;
+    const target = this.beyond(together, by);
+    if (target && this.takes(together, target)) await this.move(await this.issuesOf(together), target);
     else if (!target) this.actions.outcome.value = by > 0 ? words.atEnd : words.atStart;
+  }
+
+  /** Moves a row of the screen, with the other selected or checked ones, for a menu. Null if it has no place of its own. */
+  mover(row: number): Mover | null {
+    if (!this.model.canPlace || !this.screen.isPlaced(row)) return null;
+    const together = this.chosenWith(row);
+    return {
+      what: together.count === 1 ? '' : words.rows(together.count),
+      can: (by) => this.beyond(together, by) !== null,
+      step: (by) => void this.step(row, by),
+    };
+  }
+
+  /** The rows that move together with one; null, with a message, if they are too many. */
+  private togetherWith(row: number): Together | null {
+    const together = this.chosenWith(row);
+    if (together.count <= BATCH) return together;
+    this.actions.outcome.value = words.tooMany(BATCH);
+    return null;
+  }
+
+  private chosenWith(row: number): Together {
+    const { checked, checkedNums, ranges, rows } = this.model;
+    const slot = rows.at(row);
+    if (slot.kind === 'issue' && checked.has(slot.row.num)) {
+      const found = checkedNums.flatMap((num) => rows.indexOf(num) ?? []);
+      return { isChecked: true, rows: rowsOf(found.map((at) => ({ top: at, bottom: at, left: 0, right: 0 }))), count: checkedNums.length };
+    }
+    const selected = rowsOf(ranges);
+    const own = includes(selected, row) ? selected : [{ first: row, last: row }];
+    return { isChecked: false, rows: own, count: rowCount(own) };
+  }
+
+  private beyond({ rows }: Together, by: -1 | 1): Edge | null {
+    const [first, last] = [rows[0], rows.at(-1)];
+    return first && last ? targetBeyond({ first: first.first, last: last.last }, by, this.screen) : null;
   }
 
   private async move(rows: readonly Row[], target: Edge): Promise<void> {
@@ -146,19 +175,18 @@ export class Arranging {
   }
 
   /** Whether the group of a target has values for rows of other groups. */
-  private takes(target: Edge): boolean {
+  private takes({ rows, count }: Together, target: Edge): boolean {
     const group = this.screen.groupOf(target.row);
     if (!group || valuesIn(group, this.model.view.peek().groups, this.model.fields)) return true;
-    const rows = this.carried?.rows ?? (this.carried ? null : rowsOf(this.model.ranges));
-    const isWithin = rows?.every(({ first, last }) => this.screen.groupOf(first)?.key === group.key && this.screen.groupOf(last)?.key === group.key) ?? false;
+    const isWithin = rowCount(rows) === count && rows.every(({ first, last }) => this.screen.groupOf(first)?.key === group.key && this.screen.groupOf(last)?.key === group.key);
     if (!isWithin) this.actions.outcome.value = words.noValue(nameOfGroup(group, this.model));
     return isWithin;
   }
 
   /** Whether the rows are one block that is there already. */
-  private isInPlace({ row, side }: Edge): boolean {
-    const [block, ...others] = this.carried?.rows ?? [];
-    if (!block || others.length) return false;
+  private isInPlace({ rows, count }: Together, { row, side }: Edge): boolean {
+    const [block, ...others] = rows;
+    if (!block || others.length || rowCount(rows) !== count) return false;
     const border = side === 'before' ? row : row + 1;
     return border >= block.first && border <= block.last + 1 && this.screen.groupOf(row)?.key === this.screen.groupOf(block.first)?.key;
   }
@@ -168,11 +196,16 @@ export class Arranging {
     return [...this.model.checkedNums].sort((a, b) => (rows.indexOf(a) ?? Infinity) - (rows.indexOf(b) ?? Infinity) || a - b);
   }
 
-  private async issuesOf(selected: readonly Rows[]): Promise<readonly Row[]> {
+  private async issuesOf({ isChecked, rows }: Together): Promise<readonly Row[]> {
+    if (isChecked) return this.model.issuesOf(this.checkedInOrder());
     const found: Row[] = [];
-    for (const { first, last } of selected) found.push(...(await this.model.issuesIn(first, last)));
+    for (const { first, last } of rows) found.push(...(await this.model.issuesIn(first, last)));
     return found;
   }
+}
+
+function includes(rows: readonly Rows[], row: number): boolean {
+  return rows.some(({ first, last }) => row >= first && row <= last);
 }
 
 function nameOf(row: Row): string {

@@ -19,8 +19,9 @@ interface CellOf {
   readonly field: Field;
 }
 
-export function cellEntries(of: CellOf, sources: MenuSources, grid: Grid | null): readonly (readonly MenuEntry[])[] {
-  return [valueEntries(of, sources, grid), clipboardEntries(sources), ...issueEntries(of, sources)];
+/** `moves`: the entries that move the row. */
+export function cellEntries(of: CellOf, sources: MenuSources, grid: Grid | null, moves: readonly MenuEntry[]): readonly (readonly MenuEntry[])[] {
+  return [valueEntries(of, sources, grid), clipboardEntries(sources), moves, ...issueEntries(of, sources)];
 }
 
 function valueEntries({ cell, field }: CellOf, { model, actions }: MenuSources, grid: Grid | null): readonly MenuEntry[] {

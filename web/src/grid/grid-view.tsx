@@ -1,6 +1,6 @@
 /** The grid of an open project: holds the library's element, and carries state between it and the model. */
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { showSummary } from './footer-text';
 import { valuesFor } from './group-entries';
 import { showFigures, showGroup } from './group-head';
@@ -37,6 +37,15 @@ export interface GridViewProps extends MenuSources {
 export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const grid = useRef<Grid | null>(null);
+  const arranging = useMemo(
+    () =>
+      new Arranging(model, actions, ({ first, last }) => {
+        const column = model.selection.peek()?.anchor.column ?? 0;
+        grid.current?.focus({ row: first, column });
+        model.selection.value = { anchor: { row: first, column }, reach: { row: last, column } };
+      }),
+    [model, actions],
+  );
   const [menu, setMenu] = useState<OpenContext | null>(null);
   const [summary, setSummary] = useState<OpenFooter | null>(null);
   // The column whose head had the focus before the menu.
@@ -60,7 +69,7 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
       grid.current = mounted;
       onReady(mounted);
     };
-    return element ? connect(element, { model, actions, onAdd, onReady: ready, openContext, openFooter }) : undefined;
+    return element ? connect(element, { model, actions, arranging, onAdd, onReady: ready, openContext, openFooter }) : undefined;
   }, [model]);
   const isOpen = menu !== null || summary !== null;
   useEffect(() => {
@@ -81,6 +90,7 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
           {...menu}
           sources={{ model, actions, onAdd }}
           grid={grid.current}
+          arranging={arranging}
           // Another one may be open by then.
           onClose={() => setMenu((now) => (now === menu ? null : now))}
         />
@@ -100,23 +110,19 @@ function keyOfMenu({ context, at }: OpenContext): string {
 }
 
 interface Connection extends GridViewProps {
+  readonly arranging: Arranging;
   readonly openContext: (menu: OpenContext) => void;
   readonly openFooter: (menu: OpenFooter) => void;
 }
 
 /** Mount the grid and keep it as the model says. Returns how to take it away again. */
 function connect(element: HTMLElement, connection: Connection): () => void {
-  const { model, actions, onReady } = connection;
+  const { model, actions, arranging, onReady } = connection;
   const { rows } = model;
   // The range that the fill handle would fill, while it is dragged.
   let fill: Rectangle | null = null;
   const width = signal(element.clientWidth);
   const roomOf = (group: Group, gutter: number) => headRoom(model.columns.peek(), group.figures, gutter, width.peek());
-  const arranging = new Arranging(model, actions, ({ first, last }) => {
-    const column = model.selection.peek()?.anchor.column ?? 0;
-    grid.focus({ row: first, column });
-    model.selection.value = { anchor: { row: first, column }, reach: { row: last, column } };
-  });
   const owner: GridOwner = {
     at: (index) => rows.at(index),
     rowClasses: (index) => [...rowClasses(model, index), ...(arranging.carries(index) ? ['is-carried'] : [])],
@@ -268,7 +274,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
           if (anchor) owner.openContext({ kind: 'cell', cell }, anchor, null);
         },
         check: (row) => void actions.check(row, false),
-        moveRows: model.canPlace ? (by) => void arranging.step(by) : null,
+        moveRow: model.canPlace ? (row, by) => void arranging.step(row, by) : null,
       }),
   };
   const resizing = new ResizeObserver(() => (width.value = element.clientWidth));

@@ -21,12 +21,12 @@ export interface KeyTargets {
   readonly openContext: (cell: Cell) => void;
   /** Check the box of a row, or take the check away. */
   readonly check: (row: number) => void;
-  /** Move the selected rows by one; null if they have no manual order. */
-  readonly moveRows: ((by: -1 | 1) => void) | null;
+  /** Move a row by one, with the other selected or checked ones; null if they have no manual order. */
+  readonly moveRow: ((row: number, by: -1 | 1) => void) | null;
 }
 
 /** Handle a key. Returns whether it was taken. */
-export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, openContext, check, moveRows }: KeyTargets): boolean {
+export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, openContext, check, moveRow }: KeyTargets): boolean {
   const selection = model.selection.peek();
   if (!selection) return false;
   const control = event.ctrlKey || event.metaKey;
@@ -41,7 +41,7 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
   };
   const step = STEPS[event.key];
   if (step && event.shiftKey && !event.altKey) return take(() => select(extended(selection, step, model.size, control)));
-  if (moveRows && event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) return take(() => moveRows(event.key === 'ArrowUp' ? -1 : 1));
+  if (moveRow && event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) return take(() => moveRow(selection.anchor.row, event.key === 'ArrowUp' ? -1 : 1));
   if (event.key === 'ArrowDown' && event.altKey) return take(() => openMenu(selection.anchor.column));
   if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) return take(() => openContext(selection.anchor));
   if (event.key === 'F8' && event.shiftKey) return take(() => model.addRange());

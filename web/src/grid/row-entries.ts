@@ -6,7 +6,8 @@ import { words } from '../words';
 import { panelEntries } from './cell-entries';
 import type { MenuSources } from './menu-sources';
 
-export function rowEntries({ num }: Row, { model, actions, onAdd }: MenuSources): readonly (readonly MenuEntry[])[] {
+/** `moves`: the entries that move the row. */
+export function rowEntries({ num }: Row, { model, actions, onAdd }: MenuSources, moves: readonly MenuEntry[]): readonly (readonly MenuEntry[])[] {
   const { context, checked, keys } = words;
   const isChecked = model.checked.has(num);
   const nums = isChecked ? model.checkedNums : [num];
@@ -18,6 +19,7 @@ export function rowEntries({ num }: Row, { model, actions, onAdd }: MenuSources)
   return [
     panelEntries(num, model, false),
     [box, copy, { text: context.newRow, icon: 'plus', act: () => onAdd() }],
+    moves,
     [
       {
         text: several ? checked.duplicate(count) : context.duplicate,

@@ -7,6 +7,11 @@ const what = (name: string, rows: number) => (rows === 1 ? `“${name}”` : row
 
 export const manualWords = {
   rows: rowsOf,
+  move: {
+    up: (several: string) => `Move ${several && `${several} `}up`,
+    down: (several: string) => `Move ${several && `${several} `}down`,
+  },
+  keys: { up: 'Alt+↑', down: 'Alt+↓' },
   moved: (name: string, rows: number, to: number, group: string) => `Moved ${what(name, rows)} to row ${words.count(to)}${group && ` in ${group}`}.`,
   stays: (name: string, rows: number) => `Cancelled. ${what(name, rows)} ${rows === 1 ? 'stays' : 'stay'} in place.`,
   atEnd: 'The rows are at the end already.',

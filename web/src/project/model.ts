@@ -18,7 +18,7 @@ import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
 import { DRAFT, rowOf, type Row } from '../fields/values';
 import type { Feed } from '../live/feed';
-import { Layout, type Piece, type Run } from '../rows/layout';
+import { ADDED, Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
@@ -75,9 +75,6 @@ const GUESS = 100;
 
 /** Rows of one request, if a range is longer than the held rows. */
 const FAR_PAGE = 500;
-
-/** The run of issues that were added here and are not yet in their place in the sort. */
-export const ADDED = 'added';
 
 interface PageOptions {
   readonly signal?: AbortSignal;

@@ -15,6 +15,9 @@ export interface Run {
   readonly count: number;
 }
 
+/** The key of the run of issues that were added here and are not yet in their place in the sort. */
+export const ADDED = 'added';
+
 export interface Group {
   /** Distinguishes the group from all others, also in an address. */
   readonly key: string;

@@ -7,8 +7,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useFocusBack } from './focus';
 import { Icon } from './icon';
 import type { Icon as IconName } from './icons';
+import { DRAG_BEGINS } from './press';
 import { keepBeside, type Point } from '../place';
-import { keysAsLabeled } from '../shortcuts';
+import { keysAsLabeled, keysForAria } from '../shortcuts';
 
 export interface MenuEntry {
   readonly text: string;
@@ -82,7 +83,7 @@ export function Menu({ anchor, at = null, label, groups, end, onClose }: MenuPro
                 class="menu-entry"
                 role={entry.chosen === undefined ? 'menuitem' : 'menuitemcheckbox'}
                 aria-checked={entry.chosen}
-                aria-keyshortcuts={entry.keys?.replaceAll('Ctrl', 'Control')}
+                aria-keyshortcuts={entry.keys && keysForAria(entry.keys)}
                 disabled={entry.disabled}
                 onClick={() => choose(entry.act)}
               >
@@ -114,6 +115,8 @@ function closeElsewhere(menu: HTMLElement, close: () => void, signal: AbortSigna
   const options = { capture: true, signal };
   document.addEventListener('pointerdown', ({ target }) => !(target instanceof Node && menu.contains(target)) && close(), options);
   window.addEventListener('blur', close, { signal });
+  // A finger that has rested on a handle opened the menu, and now drags.
+  window.addEventListener(DRAG_BEGINS, close, { signal });
   document.addEventListener(
     'keydown',
     (event) => {

@@ -7,12 +7,11 @@
  */
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { followPress } from './press';
 
 /** Moves an item before another, or to the end of its kind (null). */
 export type Move = (key: string, before: string | null) => void;
 
-/** Pixels that the mouse moves before a press becomes a drag. */
-const SLACK = 5;
 const CONTROLS = 'button, input, select, textarea, summary, [contenteditable]';
 
 /** The key before which an item is, if it moves by one place; undefined if there is none. */
@@ -53,10 +52,7 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
   if (event.button !== 0 || !item || item.dataset['fixed'] !== undefined || !(target instanceof Element)) return;
   const grip = target.closest('.grip');
   if (!grip && (event.pointerType !== 'mouse' || target.closest(CONTROLS) || isStill(target, item))) return;
-  let dragging = false;
   let drop: Drop | null = null;
-  const release = new AbortController();
-  const { signal } = release;
   const show = (next: Drop | null) => {
     if (drop) delete drop.item.dataset['drop'];
     drop = next;
@@ -68,41 +64,21 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
   const end = () => {
     show(null);
     item.classList.remove('is-dragged');
-    release.abort();
   };
-  const moved = (now: PointerEvent) => {
-    if (now.pointerId !== event.pointerId) return;
-    if (!dragging && Math.abs(now.clientY - event.clientY) < SLACK) return;
-    dragging = true;
-    item.classList.add('is-dragged');
-    show(dropAt(itemsOf(list, item), item, now.clientY));
-  };
-  const up = (now: PointerEvent) => {
-    if (now.pointerId !== event.pointerId) return;
-    const at = drop;
-    end();
-    if (!dragging) return;
-    // The press was no click on what is under the mouse.
-    const swallow = (click: Event) => {
-      click.preventDefault();
-      click.stopPropagation();
-    };
-    window.addEventListener('click', swallow, { capture: true, once: true });
-    setTimeout(() => window.removeEventListener('click', swallow, { capture: true }));
-    if (at) move.current(keyOf(item), beforeOf(itemsOf(list, item), at));
-  };
-  const key = (now: KeyboardEvent) => {
-    if (now.key !== 'Escape' || !dragging) return;
-    now.preventDefault();
-    now.stopPropagation();
-    end();
-  };
-  // Dragging would also select the texts on its way.
-  document.addEventListener('selectstart', (start) => start.preventDefault(), { signal });
-  window.addEventListener('pointermove', moved, { signal });
-  window.addEventListener('pointerup', up, { signal });
-  window.addEventListener('pointercancel', end, { signal });
-  window.addEventListener('keydown', key, { signal, capture: true });
+  followPress(event, {
+    distance: ({ y }) => Math.abs(y),
+    begin: () => {
+      item.classList.add('is-dragged');
+      return true;
+    },
+    move: ({ y }) => show(dropAt(itemsOf(list, item), item, y)),
+    drop: () => {
+      const at = drop;
+      end();
+      if (at) move.current(keyOf(item), beforeOf(itemsOf(list, item), at));
+    },
+    cancel: end,
+  });
 }
 
 function step(event: KeyboardEvent, list: HTMLElement, move: { readonly current: Move }): void {

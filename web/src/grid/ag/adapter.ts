@@ -20,12 +20,13 @@ import { valueOf, type Row } from '../../fields/values';
 import type { Cell, Choosing } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import { words } from '../../words';
-import type { Grid, GridColumn, GridOwner } from '../grid';
+import { pointIn } from '../../place';
+import { followContext } from '../../ui/context';
+import type { Context, Grid, GridColumn, GridOwner } from '../grid';
 import { AddHead } from './add';
 import { IssueCell, type CellParams } from './cell';
 import { choosingBy } from './choosing';
 import { paint } from './classes';
-import { followContext, type Pressed } from './context';
 import { followTruncated } from './clipped';
 import { CellEditing, type Edited } from './editor';
 import { followFocus } from './focus';
@@ -171,7 +172,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     const row = rowOf(element);
     return isGroup(row) && element.closest(`.ag-cell[col-id="${GUTTER}"]`) ? { row, column: 0 } : cellOf(element);
   };
-  const pressedAt = (element: Element): Pressed | null => {
+  const pressedAt = (element: Element): { readonly context: Context; readonly anchor: HTMLElement } | null => {
+    if (element.closest('.ag-cell-inline-editing')) return null;
     const sticky = element.closest<HTMLElement>('.sticky-head');
     if (sticky) return { anchor: sticky, context: { kind: 'group', row: rowOf(sticky) } };
     const anchor = element.closest<HTMLElement>('.ag-cell, .ag-header-cell');
@@ -221,9 +223,9 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     }),
     followContext({
       host,
-      owner,
       find: pressedAt,
-      rested: (context) => {
+      open: ({ context, anchor }, at) => owner.openContext(context, anchor, pointIn(anchor, at)),
+      rested: ({ context }) => {
         if (context.kind !== 'cell' || owner.isSelected(context.cell)) return;
         focus.report(context.cell);
         api.setFocusedCell(context.cell.row, fieldAt(context.cell.column));

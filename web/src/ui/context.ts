@@ -2,41 +2,31 @@
  * Opens the menu of what is pressed: by the right button of a mouse, as the browser reports it, and by a finger that
  * rests. Not every browser reports such a finger.
  */
-import type { Point } from '../../place';
-import { isTyping } from '../../ui/typing';
-import type { Context, GridOwner } from '../grid';
+import type { Point } from '../place';
+import { isTyping } from './typing';
 
 /** Milliseconds that a finger rests, and pixels by which it may move meanwhile. */
 const LONG = 500;
 const STILL = 10;
 
-/** What is pressed, and its element. */
-export interface Pressed {
-  readonly context: Context;
-  readonly anchor: HTMLElement;
-}
-
-export interface ContextOptions {
+export interface ContextOptions<Pressed> {
   readonly host: HTMLElement;
-  readonly owner: GridOwner;
+  /** What has a menu at an element. */
   readonly find: (element: Element) => Pressed | null;
-  /** A finger rests on this: a cell gets the focus, unless it is selected. */
-  readonly rested: (context: Context) => void;
+  /** Open the menu of it, at a point of the window. */
+  readonly open: (pressed: Pressed, at: Point) => void;
+  /** A finger rests on it, and its menu is about to open. */
+  readonly rested?: (pressed: Pressed) => void;
 }
 
 /** Listen for menus. Returns how to stop. */
-export function followContext({ host, owner, find, rested }: ContextOptions): () => void {
+export function followContext<Pressed>({ host, find, open, rested }: ContextOptions<Pressed>): () => void {
   const stop = new AbortController();
   let finger: { readonly id: number; readonly at: Point; readonly timer: ReturnType<typeof setTimeout> } | null = null;
   /** Whether the finger that is down has opened a menu. */
   let isOpened = false;
 
-  const foundAt = (target: EventTarget | null): Pressed | null =>
-    target instanceof Element && !isTyping(target) && !target.closest('.ag-cell-inline-editing') ? find(target) : null;
-  const open = ({ context, anchor }: Pressed, at: Point) => {
-    const { left, top } = anchor.getBoundingClientRect();
-    owner.openContext(context, anchor, { x: at.x - left, y: at.y - top });
-  };
+  const foundAt = (target: EventTarget | null): Pressed | null => (target instanceof Element && !isTyping(target) ? find(target) : null);
   const release = () => {
     if (finger) clearTimeout(finger.timer);
     finger = null;
@@ -44,7 +34,7 @@ export function followContext({ host, owner, find, rested }: ContextOptions): ()
   const rest = (found: Pressed, at: Point) => {
     finger = null;
     isOpened = true;
-    rested(found.context);
+    rested?.(found);
     open(found, at);
   };
 
