@@ -150,9 +150,6 @@ def questions(order: str) -> Iterator[Question]:
     yield Question(
         "count under a filter by it", "grid", {"filter": some, "columns": ["num"], "limit": 1, "count": True}
     )
-    yield Question(
-        "groups by kind under a filter by it", "groups", {"by": [KIND], "filter": some, "limit": 100}
-    )
     if is_number:
         yield Question("sum", "summary", {"fields": [{"field": field, "functions": ["sum"]}]})
         asked = {"fields": [{"field": field, "functions": ["sum"]}], "filter": _ONE_PERCENT}
