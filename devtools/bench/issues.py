@@ -21,6 +21,8 @@ TEXT: Final = "reference"
 NUMBER: Final = "amount"
 SPARSE: Final = "reviewed"
 """Indexed, a little later than the date, and without a value in two of three issues: the null tail."""
+BOARD: Final = "kind"
+"""Six options, and one issue in ten without a value: the columns of a board."""
 INDEXED: Final = (DATE, TEXT, NUMBER, SPARSE)
 NUMBERS: Final = (NUMBER, "estimate", "spent", "score")
 """All number fields: the first has a value in every issue, the others in some."""
@@ -64,7 +66,7 @@ _ATTRIBUTES: Final[tuple[tuple[str, str, float, Draw], ...]] = (
         0.33,
         lambda random, due: (due + timedelta(days=random.randrange(_REVIEW_DAYS))).isoformat(),
     ),
-    ("kind", "enum", 0.9, lambda random, _: random.choice(_KINDS)),
+    (BOARD, "enum", 0.9, lambda random, _: random.choice(_KINDS)),
     ("labels", "multi_enum", 0.5, lambda random, _: random.sample(_LABELS, random.randint(1, 3))),
     ("assignee", "user", 0.7, lambda random, _: f"user-{random.randrange(400)}"),
     ("reporter", "user", 1.0, lambda random, _: f"user-{random.randrange(4_000)}"),

@@ -22,7 +22,7 @@ _DATA: Final = paths.ROOT / ".build" / "bench-page"
 
 def run(args: argparse.Namespace) -> int:
     """Measure; 0 when that was possible, whatever the figures."""
-    dataset = datasets.generated(args.size or _ISSUES)
+    dataset = datasets.for_the_page(args.size or _ISSUES)
     progress = Console(stderr=True)
     progress.print(f"Loading {dataset.name}, unless they are kept from an earlier run ...", highlight=False)
     kept = ours.keep(dataset)

@@ -6,7 +6,7 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -81,6 +81,17 @@ def generated(size: int) -> Dataset:
         lambda: subject().questions(),
         (Path(issues.__file__),),
     )
+
+
+def for_the_page(size: int) -> Dataset:
+    """The generated issues, with an index of the field by which the page shows a board."""
+    project = f"p{size}"
+
+    def make(table: Table) -> Catalog:
+        issues.make_project(table, ACTOR, project, (*issues.INDEXED, issues.BOARD))
+        return _without_updated(table, project)
+
+    return replace(generated(size), project=project, make=make)
 
 
 def numbers(size: int) -> Dataset:
