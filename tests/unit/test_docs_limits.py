@@ -54,6 +54,7 @@ from gridview.schema import (
     ids,
     manual_orders,
     options,
+    placements,
     previews,
     remembered,
     restorable,
@@ -163,6 +164,7 @@ LIMITS = {
     "numbers of views of a project": f"{ids.MAX_VIEW_NUMBER:,}",
     "manual orders of a project": f"{manual_orders.MAX_MANUAL_ORDERS}",
     "issues placed by one request": f"{requests.MAX_OPERATIONS}",
+    "placements in a project that the index lacks": f"{placements.MOST:,}",
     "characters of a rank in a manual order": (
         f"{fractional_keys.MAX_KEY}; more than {fractional_keys.LONG_KEY} are rebalanced"
     ),

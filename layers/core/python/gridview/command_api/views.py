@@ -26,7 +26,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.manual_orders import ManualOrder
-from gridview.schema.placements import RankedRow, RowsRead
+from gridview.schema.placements import Neighbors, RankedRow
 from gridview.schema.views import View
 from gridview.support.errors import (
     AnchorGone,
@@ -170,7 +170,7 @@ def _placed(request: CommandRequest, asked: "OrderRequest", change: UUID) -> Res
             raise IndexNotReady("", view=order.view)
         served = order.served
 
-        def near(beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool) -> RowsRead:
+        def near(beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool) -> Neighbors:
             context = ReadContext(own.table, catalog, epoch=epoch, recent=recent)
             return rows_beside(context, served, beside, limit, backward=backward)
 

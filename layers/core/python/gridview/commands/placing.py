@@ -25,7 +25,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Document
 from gridview.schema.manual_orders import ManualOrder
-from gridview.schema.placements import MOST, Full, LongRank, Placements, RankedRow, RowsRead
+from gridview.schema.placements import MOST, Full, LongRank, Neighbors, Placements, RankedRow
 from gridview.schema.trash import living
 from gridview.support import backoff, clock
 from gridview.support.errors import AnchorGone, Conflict, IndexBuilding, Overloaded
@@ -53,7 +53,7 @@ class PlacedRow(NamedTuple):
 class RowsBeside(Protocol):
     """Returns the rows beside a row of the order, as `query.neighbors` does. `recent`: the writes to include."""
 
-    def __call__(self, beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool) -> RowsRead:
+    def __call__(self, beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool) -> Neighbors:
         """Return up to `limit` rows after a row, or `backward` before it, the nearest first."""
 
 

@@ -12,7 +12,7 @@ from gridview.query.page_steps import read_page
 from gridview.query.sort_order import OrderKey, Place, Spot
 from gridview.schema.catalog import Part
 from gridview.schema.fields import FieldOrder
-from gridview.schema.placements import RankedRow, RowsRead
+from gridview.schema.placements import Neighbors, RankedRow
 from gridview.view.context import ReadContext
 
 _BEYOND = "~"
@@ -30,7 +30,7 @@ def rows_beside(
     *,
     backward: bool,
     with_it: bool = False,
-) -> RowsRead:
+) -> Neighbors:
     """Return the next rows of a manual order after a row, in order; `backward`: those before it, the nearest first.
 
     `beside` None: from the first row on, or backward from the last one. `with_it`: begin with the row itself.
@@ -70,6 +70,6 @@ def rows_beside(
         more = len(found.rows) > len(page)
         spot = Spot(page[-1].place, after=not backward) if more else found.stopped_at
         if spot is None or len(rows) >= limit:
-            return RowsRead(rows[:limit], pending)
+            return Neighbors(rows[:limit], pending)
         # Rows that the index still has were deleted or moved: the next page makes up for them.
         query = replace(query, limit=max(query.limit, min(query.limit * _GROWTH, MAX_LIMIT)))

@@ -38,7 +38,7 @@ class RankedRow(NamedTuple):
     rank: str
 
 
-class RowsRead(NamedTuple):
+class Neighbors(NamedTuple):
     """Rows of an order beside a place. `pending`: the issues whose placements neither the index nor the journal has yet."""
 
     rows: list[RankedRow]
