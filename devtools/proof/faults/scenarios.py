@@ -172,11 +172,11 @@ _TINY: tuple[Constants, ...] = tuple(
         "maintenance.numbered_turn.BATCH": batch,
         "maintenance.numbered_turn.CHUNK": chunk,
         # Ranks are long after three placements, and several transactions write them.
-        "encoding.fractional_keys._CHOICES": 124,
+        "encoding.fractional_keys._CHOICES": 92,
         "commands.placing.LONG_KEY": 6,
         "commands.placing.TOGETHER": batch,
         "maintenance.rebalancing.TOGETHER": batch,
-        "schema.placements.MOST": 4 + batch,
+        "schema.placements.MOST": 6 + 6 * batch,
         "maintenance.rebalancing.SHORT": 6,
     }
     for at_once, batch, chunk in ((1, 1, 2), (2, 2, 3), (500, 3, 5), (500, 2, 2))

@@ -276,6 +276,6 @@ COMPANIES = {
     "webhooks": replace(_FAIR, webhooks=12),
     "all": replace(_FAIR, undos=5, jobs=3, webhooks=10),
     "orders": replace(
-        _FAIR, weather=Weather(readers=0, actions=450, issues=5, crowd=5, edits=0.3), orders=25
+        _FAIR, weather=Weather(readers=0, actions=450, issues=5, crowd=5, edits=0.3), orders=60
     ),
 }
