@@ -137,7 +137,9 @@ export class Board {
         if (cell) this.goTo(cell.row, { takesFocus: false });
       }),
     ];
+    this.model.cardBeside = (num, by) => this.rowBeside(num, by);
     return () => {
+      this.model.cardBeside = null;
       for (const stop of stopping) stop();
     };
   }
@@ -161,6 +163,13 @@ export class Board {
     const column = this.shown.peek().find(({ key }) => key === found?.key);
     const place = found && column?.lane.placeOf(found.card);
     return column && place !== undefined ? { column, place } : undefined;
+  }
+
+  /** The row of the screen of the card before or after one in its column, where a card that has just moved is by now. */
+  private rowBeside(num: number, by: -1 | 1): number | undefined {
+    const found = this.placeOf(num);
+    const slot = found && this.at(found.column, found.place + by);
+    return slot?.kind === 'issue' ? this.model.rows.indexOf(slot.row.num) : undefined;
   }
 
   // Rows in view

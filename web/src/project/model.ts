@@ -131,6 +131,8 @@ export class ProjectModel {
   private defining: Promise<void> = Promise.resolve();
   private added: readonly Row[] = [];
   private length = 0;
+  /** Returns the row of the card before or after one in its column, while a board is shown. */
+  cardBeside: ((num: number, by: -1 | 1) => number | undefined) | null = null;
   private explained = false;
   private readonly stop: () => void;
 
@@ -479,6 +481,7 @@ export class ProjectModel {
 
   /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
   rowBeside(num: number, by: -1 | 1): number | undefined {
+    if (this.cardBeside) return this.cardBeside(num, by);
     const row = this.rows.indexOf(num);
     return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by, { within: this.isBoard });
   }
