@@ -41,8 +41,6 @@ from gridview.schema.documents import Changes, Document
 from gridview.schema.manual_orders import MANUAL
 from gridview.schema.store import Catalogs
 from gridview.schema.views import View
-from gridview.view.block_cache import BlockCache
-from gridview.view.journal_tail import learn
 
 SIZE: Final = 100_000
 NUMBER, NUMBER_FORMULA, TEXT, TEXT_FORMULA, BY_HAND = (
@@ -161,9 +159,7 @@ def measured(made: World) -> list[Measured]:
     answers: dict[tuple[str, str], Any] = {}
     with service.running(made) as running:
         found = [
-            _asked(made, running, order, question, answers)
-            for order in ORDERS
-            for question in questions(order)
+            _asked(running, order, question, answers) for order in ORDERS for question in questions(order)
         ]
     for formula, stored in ((NUMBER_FORMULA, NUMBER), (TEXT_FORMULA, TEXT)):
         for question in questions(formula):
@@ -172,15 +168,11 @@ def measured(made: World) -> list[Measured]:
     return found
 
 
-def _asked(
-    made: World, running: Service, order: str, question: Question, answers: dict[tuple[str, str], Any]
-) -> Measured:
-    cache = BlockCache(clock=lambda: 0.0)
-    learn(Log(made.table, TENANT, PROJECT), cache)
-    answer, cold = running.cost(question, cache)
+def _asked(running: Service, order: str, question: Question, answers: dict[tuple[str, str], Any]) -> Measured:
+    answer, cold, warm = running.ask(question)
     assert "status" not in answer, f"{order}, {question.name}: {answer}"  # noqa: S101
     answers[order, question.name] = answer
-    return Measured(question.name, order, cold, running.cost(question, cache)[1])
+    return Measured(question.name, order, cold, warm)
 
 
 def make(size: int) -> World:
@@ -226,7 +218,7 @@ def _load(table: MemoryTable, catalog: Catalog, size: int) -> None:
     blocks = (one.to_item(TENANT, PROJECT) for one in chain.from_iterable(places.chains()))
     for item in chain(items, blocks):
         table.put(item)
-    wanted, few = {size // 2}, _few(catalog, size)
+    wanted, few = {size // 2}, _few(size)
     for family, strings in drawn.items():
         strings.sort()
         ordered = [number_of(string) for string in strings]
@@ -263,10 +255,9 @@ def _families(catalog: Catalog) -> Mapping[str, str]:
     }
 
 
-def _few(catalog: Catalog, size: int) -> frozenset[int]:
+def _few(size: int) -> frozenset[int]:
     """The numbers of the issues that match the filter of 1 %."""
-    share = next(field.key for field in catalog.attributes if field.id == SHARE)
-    return frozenset(one["num"] for one in _documents(catalog, size) if one["fields"][share] == 0)
+    return frozenset(num for num, given in enumerate(number_issues.fields(size), 1) if given[SHARE] == 0)
 
 
 def _documents(catalog: Catalog, size: int) -> Iterator[Document]:
