@@ -171,6 +171,38 @@ describe('rows in a manual order', () => {
     await expect.poll(async () => (await valuesOf(api, id, 4))['kind']).toBe('beam');
   });
 
+  test('stay where an undo puts them while a read from before it comes late', async ({ visit, api }) => {
+    const id = await bridge(api, { groups: [{ field: 'kind', unit: null }] });
+    await order(api, id);
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    const rows = async () => (await project.rows()).map(({ cells }) => cells['Name'] ?? '');
+    const before = ['', 'Anchor', 'Beam', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Girder', 'Hinge'];
+    await expect.poll(rows).toEqual(before);
+    // Each answer with groups waits until the test sends it.
+    const send: (() => void)[] = [];
+    let isHeld = true;
+    await page.route('**/groups', async (route) => {
+      const response = await route.fetch();
+      if (isHeld) await new Promise<void>((resolve) => send.push(resolve));
+      await route.fulfill({ response });
+    });
+    await dragRow(project, 2, 7, 'lower');
+    await expect.poll(() => send.length).toBe(1);
+    await expect.poll(rows).toEqual(['', 'Anchor', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Beam', 'Girder', 'Hinge']);
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => stored(api, id)).toEqual(NAMES);
+    await expect.poll(async () => (await valuesOf(api, id, 2))['kind']).toBe('beam');
+    send[0]?.();
+    // The page reads again.
+    await expect.poll(() => send.length).toBe(2);
+    expect(await rows()).toEqual(before);
+    isHeld = false;
+    for (const answer of send) answer();
+    await expect.poll(rows).toEqual(before);
+  });
+
   test('are back in their places if the row beside them is gone', async ({ visit, api }) => {
     const id = await bridge(api);
     await order(api, id);

@@ -148,7 +148,7 @@ function page(project: Project, { hasCursors = true, answers = true } = {}) {
       reread('figures');
       reread('places');
       shown();
-      return Promise.resolve(true);
+      return Promise.resolve('shown');
     },
     summarize: () => {
       reread('figures');

@@ -101,6 +101,23 @@ describe('requests for groups', () => {
     expect(groups.error.value).toBeNull();
   });
 
+  it('that were requested before a change of their counts are not shown', async () => {
+    const groups = groupsOf(false);
+    await vi.waitFor(() => expect(groups.levels.value[0]?.[0]?.figures).toHaveLength(1));
+    const before = groups.read();
+    const counted = groups.levels.value.map((level) => level.map((group) => ({ ...group, count: 2 })));
+    groups.recount(counted);
+    const read = await before;
+    expect(read?.levels[0]?.[0]?.count).toBe(1);
+    expect(read?.areLatest()).toBe(false);
+    await groups.renew();
+    expect(groups.levels.value[0]?.[0]?.count).toBe(1);
+    const renewal = groups.renew();
+    groups.recount(counted);
+    await renewal;
+    expect(groups.levels.value).toEqual(counted);
+  });
+
   it('name an order, and compute what orders them with the first answer', async () => {
     const asked: unknown[] = [];
     const parts: string[] = [];

@@ -6,7 +6,7 @@ import { Throttle } from '../src/live/throttle';
 import { applied, effectOf, Recent, type FeedEvent } from '../src/live/events';
 import { Feed, pauseAfter, type FeedPage } from '../src/live/feed';
 import { Incoming } from '../src/live/incoming';
-import { Live, type Shown } from '../src/project/live';
+import { Live, type Renewal, type Shown } from '../src/project/live';
 import { commonShift } from '../src/rows/moves';
 
 const event = (num: number, version: number, fields: Readonly<Record<string, CellValue>>, more: Partial<ChangeEvent> = {}): ChangeEvent => ({
@@ -289,8 +289,8 @@ describe('an open project', () => {
   function open() {
     const held = new Held();
     held.rows.set(1, row(1, { city: 'Oslo' }));
-    const state = { mayMove: true, redefined: false, renews: true };
-    const renew = vi.fn(() => Promise.resolve(state.renews));
+    const state = { mayMove: true, redefined: false, renewal: 'shown' as Renewal };
+    const renew = vi.fn(() => Promise.resolve(state.renewal));
     const summarize = vi.fn(() => Promise.resolve());
     const changed = vi.fn();
     const missed = vi.fn();
@@ -358,11 +358,11 @@ describe('an open project', () => {
 
   it('reads rows that could not be shown again after the next change', async () => {
     const { live, state, renew } = open();
-    state.renews = false;
+    state.renewal = 'failed';
     live.delivered([event(1, 2, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(0);
     expect(renew).toHaveBeenCalledTimes(1);
-    state.renews = true;
+    state.renewal = 'shown';
     live.delivered([event(1, 3, { name: 'x' })]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(renew).toHaveBeenCalledTimes(2);
@@ -370,21 +370,42 @@ describe('an open project', () => {
 
   it('reads rows that could not be shown again without a change, later each time', async () => {
     const { live, state, renew } = open();
-    state.renews = false;
+    state.renewal = 'failed';
     live.delivered([event(1, 2, { city: 'Rome' })]);
     await vi.advanceTimersByTimeAsync(30_000);
     // At pauses of at most 1, 2, 4, 8 and 16 seconds, and at least half of that.
     expect(renew.mock.calls.length).toBeGreaterThanOrEqual(5);
     expect(renew.mock.calls.length).toBeLessThanOrEqual(6);
-    state.renews = true;
+    state.renewal = 'shown';
     const before = renew.mock.calls.length;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(renew).toHaveBeenCalledTimes(before + 1);
-    state.renews = false;
+    state.renewal = 'failed';
     live.rereadPlaces();
     live.stop();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(renew).toHaveBeenCalledTimes(before + 2);
+  });
+
+  it('reads rows again at once if an edit has outdated what was read, or else after the edit', async () => {
+    const { live, state, renew } = open();
+    renew.mockResolvedValueOnce('outdated');
+    live.delivered([event(1, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(renew).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).toHaveBeenCalledTimes(2);
+    renew.mockImplementationOnce(() => {
+      state.mayMove = false;
+      return Promise.resolve('outdated');
+    });
+    live.delivered([event(1, 3, { city: 'Bonn' })]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(renew).toHaveBeenCalledTimes(3);
+    state.mayMove = true;
+    live.release();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(renew).toHaveBeenCalledTimes(4);
   });
 
   it('reads rows again after an own write that a renewal may not contain', async () => {
@@ -395,7 +416,7 @@ describe('an open project', () => {
         new Promise((resolve) => {
           finish = () => {
             live.continued();
-            resolve(true);
+            resolve('shown');
           };
         }),
     );

@@ -33,8 +33,9 @@ export interface GroupsQuery {
 /** Groups that were read again. */
 interface Renewed {
   readonly levels: Levels;
-  /** Show them, unless other groups have been loaded meanwhile. Returns whether they are shown. */
-  readonly show: () => boolean;
+  /** Whether no others have been loaded or counted meanwhile. */
+  readonly areLatest: () => boolean;
+  readonly show: () => void;
 }
 
 interface GroupPage {
@@ -62,6 +63,7 @@ export class Groups {
   readonly figuresError = signal<unknown>(null);
   private query: GroupsQuery = { by: [], filter: null, aggregates: [], order: null };
   private cursors: (string | null)[] = [];
+  private recounts = 0;
   private request = new AbortController();
 
   constructor(
@@ -90,30 +92,34 @@ export class Groups {
     });
   }
 
-  /**
-   * Request the loaded groups again. They stay until all of their successors have come. Returns whether these are
-   * loaded.
-   */
-  async renew(): Promise<boolean> {
+  /** Request the loaded groups again. They stay until all of their successors have come. */
+  async renew(): Promise<void> {
     const renewed = await this.read();
-    return renewed?.show() ?? false;
+    if (renewed?.areLatest()) renewed.show();
+  }
+
+  /** Show the loaded groups with the counts that a change gives them. Groups that were requested before it lack these. */
+  recount(levels: Levels): void {
+    this.recounts += 1;
+    this.levels.value = levels;
   }
 
   /** The loaded groups as they are now, to be shown later; null if they could not be read. */
   async read(): Promise<Renewed | null> {
     const { signal } = this.request;
+    const { recounts } = this;
     const before = this.levels.peek();
     try {
       const pages = await Promise.all(before.map(({ length }, level) => this.pagesFor(level, length, signal)));
       const levels = pages.map(({ groups }) => groups);
+      const isSameLength = () => this.levels.peek().every(({ length }, level) => length === before[level]?.length);
+      const areLatest = () => !signal.aborted && recounts === this.recounts && isSameLength();
       const show = () => {
-        if (signal.aborted || this.levels.peek().some(({ length }, level) => length !== before[level]?.length)) return false;
         this.cursors = pages.map(({ next }) => next);
         this.more.value = this.cursors.some((one) => one !== null);
         this.levels.value = levels;
-        return true;
       };
-      return { levels, show };
+      return { levels, areLatest, show };
     } catch {
       // The groups on the screen stay.
       return null;

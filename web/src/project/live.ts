@@ -15,6 +15,9 @@ import type { Part } from '../live/reading';
 import type { PresentUser } from '../live/socket';
 import { words } from '../words';
 
+/** What became of rows, groups and counts that were read again: an edit or another read may have outdated them. */
+export type Renewal = 'shown' | 'outdated' | 'failed';
+
 /** The parts of the project that show changes. */
 export interface Shown {
   /** The id of the user of this page. */
@@ -31,8 +34,8 @@ export interface Shown {
   missed(): void;
   /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
   mayMove(): boolean;
-  /** Read rows, groups and counts again, without moving the user's view. Returns whether they are shown now. */
-  renew(): Promise<boolean>;
+  /** Read rows, groups and counts again, without moving the user's view. */
+  renew(): Promise<Renewal>;
   /** Read the figures again, of groups and below the columns. */
   summarize(): Promise<void>;
   /** Whether the definitions of the project have changed. */
@@ -184,16 +187,14 @@ export class Live implements Listener {
   private async refresh(): Promise<void> {
     if (this.running || this.isStopped) return;
     this.running = true;
-    let done = true;
+    let renewal: Renewal | null = null;
     try {
       if (this.outdated.definitions) await this.compareDefinitions();
       if (this.outdated.places && this.shown.mayMove()) {
         this.outdated.places = this.outdated.figures = this.isDue = false;
-        done = await this.shown.renew();
-        // The screen is as old as before. The next change, or the next chance for rows to move, reads it again.
-        this.outdated.places ||= !done;
-        this.isDue ||= !done;
-        this.tryAgain(done);
+        renewal = await this.shown.renew();
+        if (renewal !== 'shown') this.outdated.places = this.isDue = true;
+        this.tryAgain(renewal !== 'failed');
       } else if (this.outdated.figures && !this.outdated.places) {
         this.outdated.figures = false;
         await this.shown.summarize();
@@ -201,7 +202,10 @@ export class Live implements Listener {
     } finally {
       this.running = false;
     }
-    if (done && ((this.outdated.places && this.shown.mayMove()) || (this.outdated.figures && !this.outdated.places))) this.refreshing.ask();
+    // After a failure, the next change reads again, or the next chance for rows to move, or the timer.
+    if (renewal === 'failed') return;
+    if (renewal === 'outdated' && this.shown.mayMove()) void this.refresh();
+    else if (this.outdated.places ? this.shown.mayMove() : this.outdated.figures) this.refreshing.ask();
   }
 
   /** Unless there is such a change or chance, a renewal that failed is tried again after a pause, which grows. */

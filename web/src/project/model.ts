@@ -58,7 +58,7 @@ import { OpenIssue } from './open-issue';
 import { dependenceOf, figuresOf, queryText } from './inputs';
 import { Jobs } from './jobs';
 import { Judging } from './judging';
-import { Live } from './live';
+import { Live, type Renewal } from './live';
 import { findMisfits } from './misfits';
 import { addOptions } from './options';
 import { fetchRows, judge, loadProject, readRows } from './queries';
@@ -125,6 +125,8 @@ export class ProjectModel {
   readonly changes = new ApiChanges(this);
   readonly finding: Finding;
   readonly canEdit: boolean;
+  /** How often the user has begun to edit. */
+  private editsBegun = 0;
   /** The cells whose editor is open. */
   private readonly editing = signal<ReadonlySet<string>>(new Set());
   /** Ends when the options that were asked for are added. */
@@ -209,6 +211,9 @@ export class ProjectModel {
       }),
       computed(() => JSON.stringify(this.arranged.value.footers)).subscribe(() => this.summarize()),
       computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
+      this.edited.subscribe((edited) => {
+        if (edited) this.editsBegun += 1;
+      }),
       this.editor.marks.subscribe(() => this.live.release()),
       this.editor.placing.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
@@ -396,7 +401,7 @@ export class ProjectModel {
       rows: this.rows,
       levels: () => this.groups.levels.peek(),
       layout: (levels) => this.layout(levels),
-      recount: (levels) => (this.groups.levels.value = levels),
+      recount: (levels) => this.groups.recount(levels),
       fixed: ADDED,
     };
     for (const placing of forth) showPlaced(shown, placing);
@@ -483,7 +488,7 @@ export class ProjectModel {
   rowBeside(num: number, by: -1 | 1): number | undefined {
     if (this.cardBeside) return this.cardBeside(num, by);
     const row = this.rows.indexOf(num);
-    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by, { within: this.isBoard });
+    return row === undefined ? undefined : neighbourRow((at) => this.rows.at(at).kind, this.rows.layout.length, row, by);
   }
 
   /** The issue that has the focus of the grid. */
@@ -555,13 +560,18 @@ export class ProjectModel {
     return this.added.filter(({ num }) => num === DRAFT || num === focus);
   }
 
-  private async renew(): Promise<boolean> {
+  /** Read rows, groups and counts again. An edit that begins meanwhile outdates them: its effect is on the screen already. */
+  private async renew(): Promise<Renewal> {
+    const { editsBegun } = this;
     const shown = this.following.beginHeld();
     this.summarize({ again: true });
     void this.counting.ask(this.filter, { again: true });
-    // A board shows its counts together with its cards.
-    const read = this.isBoard ? await this.groups.read() : null;
-    const grouped = this.isBoard ? read !== null : !this.arranged.peek().groups.length || (await this.groups.renew());
+    const isGrouped = this.arranged.peek().groups.length > 0;
+    const groups = isGrouped ? await this.groups.read() : null;
+    if (isGrouped && !groups) return 'failed';
+    const areLatest = () => editsBegun === this.editsBegun && (groups?.areLatest() ?? true);
+    const may = () => areLatest() && this.mayMove();
+    if (!may()) return 'outdated';
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
       const answered = this.following.requested('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
@@ -569,13 +579,12 @@ export class ProjectModel {
       this.index.value = index;
       return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
-    const done = await this.rows.renew(() => this.mayMove(), quietly, read ? this.layout(read.levels, []) : undefined);
-    if (done && read) {
-      this.added = [];
-      if (!read.show()) return false;
-    }
-    if (done && grouped) shown();
-    return done && grouped;
+    // Groups are shown together with their rows.
+    if (!(await this.rows.renew(may, quietly, groups ? this.layout(groups.levels, []) : undefined))) return may() ? 'failed' : 'outdated';
+    this.added = [];
+    groups?.show();
+    shown();
+    return 'shown';
   }
 
   /**

@@ -4,15 +4,9 @@ import type { Slot } from './store';
 /** Heads of groups, and rows whose issue is gone, are no issues. */
 const SKIPPED: ReadonlySet<Slot['kind']> = new Set(['group', 'gone']);
 
-interface Bounds {
-  /** Whether the issue must be of the same group. */
-  readonly within?: boolean;
-}
-
 /** The row of the issue before (-1) or after (1) a row; undefined if there is none. */
-export function neighbourRow(kindAt: (row: number) => Slot['kind'], length: number, row: number, by: -1 | 1, { within = false }: Bounds = {}): number | undefined {
+export function neighbourRow(kindAt: (row: number) => Slot['kind'], length: number, row: number, by: -1 | 1): number | undefined {
   for (let at = row + by; at >= 0 && at < length; at += by) {
-    if (within && kindAt(at) === 'group') return undefined;
     if (!SKIPPED.has(kindAt(at))) return at;
   }
   return undefined;
