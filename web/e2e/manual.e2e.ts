@@ -316,8 +316,8 @@ describe('the menus of rows in a manual order', () => {
     await project.sort('Weight');
     await project.sort('Weight');
     await names(project).toEqual([...NAMES].reverse());
-    await project.gutter(2).click({ button: 'right' });
-    await project.menu('Actions for issue 6').getByRole('menuitem', { name: 'Copy row' }).waitFor();
+    await project.gutter(5).click({ button: 'right' });
+    await project.menu('Actions for issue 3').getByRole('menuitem', { name: 'Copy row' }).waitFor();
     expect(await entries(project).count()).toBe(0);
   });
 
