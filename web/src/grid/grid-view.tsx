@@ -220,7 +220,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       // The editor says itself what was refused.
       note.hide();
       const slot = rows.at(index);
-      return slot.kind === 'issue' ? model.edits(slot.row.num, field) : () => undefined;
+      return slot.kind === 'issue' ? model.editing.begin(slot.row.num, field) : () => undefined;
     },
     suggestUsers: (prefix) => findUsers(model.api, prefix),
     commit: (index, id, typed) => {

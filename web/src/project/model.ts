@@ -11,12 +11,11 @@ import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import type { Change, Kept, Patch } from '../edits/change';
+import type { Change, Patch } from '../edits/change';
 import { Editor, type HeldRows } from '../edits/editor';
-import { keyOf } from '../edits/marks';
 import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
-import { DRAFT, rowOf, type Row } from '../fields/values';
+import { DRAFT, type Row } from '../fields/values';
 import type { Feed } from '../live/feed';
 import { ADDED, Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
@@ -45,12 +44,14 @@ import { ownTimezone } from '../view/relative';
 import { withSearch } from '../view/text-search';
 import { rulingOf, type Rule, type Ruling } from '../view/rules';
 import { orderOf, type Column, type View } from '../view/view';
+import { AddedRows } from './added-rows';
 import { ApiChanges } from './api-changes';
 import { bothOf } from './both';
 import { Checked } from './checked';
 import { Computing } from './computing';
 import { Counting } from './counting';
 import { Panels } from './panels';
+import { Editing } from './editing';
 import { Finding } from './finding';
 import { Following } from './following';
 import { byOf, Groups, type GroupsQuery } from './groups';
@@ -125,13 +126,10 @@ export class ProjectModel {
   readonly changes = new ApiChanges(this);
   readonly finding: Finding;
   readonly canEdit: boolean;
-  /** How often the user has begun to edit. */
-  private editsBegun = 0;
-  /** The cells whose editor is open. */
-  private readonly editing = signal<ReadonlySet<string>>(new Set());
+  readonly editing: Editing;
+  private readonly added: AddedRows;
   /** Ends when the options that were asked for are added. */
   private defining: Promise<void> = Promise.resolve();
-  private added: readonly Row[] = [];
   private length = 0;
   /** Returns the row of the card before or after one in its column, while a board is shown. */
   cardBeside: ((num: number, by: -1 | 1) => number | undefined) | null = null;
@@ -172,6 +170,11 @@ export class ProjectModel {
     this.issue = new OpenIssue(api, project.id);
     const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
     this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
+    this.editing = new Editing(this.editor, () => this.live.release());
+    this.added = new AddedRows(project, this.fields, (rows) => {
+      this.relayout();
+      if (rows.length) this.rows.seed(this.added.run(), rows);
+    });
     this.undoOffer = new UndoOffer(this.editor.history);
     this.figures = computed(() => figuresOf(this.view.value, this.fields));
     this.counting = new Counting(api, project.id, ({ matched }) => {
@@ -183,9 +186,9 @@ export class ProjectModel {
     this.live = new Live({
       user: this.user.user,
       holders: [this.rows, this.issue],
-      isBusy: (num, field) => this.isBusy(num, field),
+      isBusy: (num, field) => this.editing.isBusy(num, field),
       changed: (num, field, by) => {
-        if (this.editing.peek().has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
+        if (this.editing.isOpen(num, field)) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
       dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek(), this.fields),
@@ -211,9 +214,7 @@ export class ProjectModel {
       }),
       computed(() => JSON.stringify(this.arranged.value.footers)).subscribe(() => this.summarize()),
       computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
-      this.edited.subscribe((edited) => {
-        if (edited) this.editsBegun += 1;
-      }),
+      this.editing.stop,
       this.editor.marks.subscribe(() => this.live.release()),
       this.editor.placing.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
@@ -363,7 +364,7 @@ export class ProjectModel {
       this.settle();
     }
     if (made.length) {
-      this.add(made);
+      this.added.add(made);
       // The new rows are at the end until the user moves on; the count and the summaries include them at once.
       void this.counting.recount(this.filter);
       this.summarize({ again: true });
@@ -376,10 +377,7 @@ export class ProjectModel {
 
   /** Show a row at the end that is no issue yet, with these values, or the one that is shown already. Returns its place. */
   draft(body: Patch): number {
-    if (!this.hasDraft) {
-      const { values, ...row } = this.newRow({ num: DRAFT, version: 0, body });
-      this.showAdded([...this.added, { ...row, values: { ...values, num: null } }]);
-    }
+    this.added.draft(body);
     return this.size.rows - 1;
   }
 
@@ -387,11 +385,11 @@ export class ProjectModel {
   dropDraft(): void {
     if (!this.hasDraft) return;
     for (const { id } of this.fields) this.editor.forgetRefusal(DRAFT, id);
-    this.showAdded(this.added.filter(({ num }) => num !== DRAFT));
+    this.added.dropDraft();
   }
 
   get hasDraft(): boolean {
-    return this.added.some(({ num }) => num === DRAFT);
+    return this.added.hasDraft;
   }
 
   /** Show rows where they are being placed. Returns how to show them where the API has them. */
@@ -408,25 +406,6 @@ export class ProjectModel {
     return () => this.settle();
   }
 
-  /** Show issues that were just created, at the end. The first of them takes the place of a draft. */
-  private add(issues: readonly Kept[]): void {
-    this.showAdded([...this.added.filter(({ num }) => num !== DRAFT), ...issues.map((issue) => this.newRow(issue))]);
-  }
-
-  private newRow({ num, version, body }: Kept): Row {
-    const state = this.project.states[0]?.value ?? '';
-    const defaults = Object.fromEntries(this.fields.flatMap((field) => (field.default === null ? [] : [[field.id, field.default]])));
-    const row = rowOf({ state, fields: {}, ...body, num, version });
-    // Its computed values are not known yet.
-    return { ...row, computedFrom: undefined, values: { ...defaults, ...row.values } };
-  }
-
-  private showAdded(rows: readonly Row[]): void {
-    this.added = rows;
-    this.relayout();
-    if (rows.length) this.rows.seed(this.addedRun(), rows);
-  }
-
   /** The focus moved to a cell. Rows that no longer fit go to their places once another row has the focus. */
   moveTo(cell: Cell): void {
     const others = this.adding.peek() ? this.selection.peek()?.others : undefined;
@@ -439,7 +418,7 @@ export class ProjectModel {
     const slot = this.rows.at(row);
     const num = slot.kind === 'issue' ? slot.row.num : 0;
     const leaving = this.misfits.peek().size > 0 || this.added.length > 0;
-    if (leaving && !this.misfits.peek().has(num) && !this.added.some((row) => row.num === num)) this.settle();
+    if (leaving && !this.misfits.peek().has(num) && !this.added.has(num)) this.settle();
   }
 
   /** Read everything on the screen again. */
@@ -451,31 +430,17 @@ export class ProjectModel {
     }
     this.following.begin();
     this.misfits.value = new Set();
-    this.added = [];
+    this.added.forget();
     this.rows.refresh();
     void this.renewFigures();
     void this.counting.ask(this.filter, { again: true });
-  }
-
-  /** An editor of a cell opens. Until it closes, changes of the cell by others wait. Returns how to end it. */
-  edits(num: number, field: string): () => void {
-    const key = keyOf(num, field);
-    this.editing.value = new Set(this.editing.peek()).add(key);
-    return () => {
-      // The entered value is written first.
-      setTimeout(() => {
-        this.editing.value = new Set([...this.editing.peek()].filter((one) => one !== key));
-        this.editor.forgetChange(num, field);
-        this.live.release();
-      });
-    };
   }
 
   /** Whether a new read of the project would discard some work of the user. */
   get isInUse(): boolean {
     const { done, undone } = this.editor.history.value;
     const { window, drawer } = this.panels;
-    return done.length + undone.length + this.editor.marks.value.size + this.editing.value.size > 0 || window.value !== null || drawer.value !== null;
+    return done.length + undone.length + this.editor.marks.value.size > 0 || this.editing.hasOpenEditor || window.value !== null || drawer.value !== null;
   }
 
   /** Show all fields of the issue in focus, beside the grid. */
@@ -524,52 +489,30 @@ export class ProjectModel {
     return withSearch(filter, search, this.project.issues ?? 0, this.fields);
   }
 
-  private isBusy(num: number, field: string): boolean {
-    const key = keyOf(num, field);
-    return this.editing.peek().has(key) || this.editor.marks.peek().get(key)?.kind === 'pending';
-  }
-
-  /** Whether the user is editing, or an edit is being written. */
-  private readonly edited = computed(
-    () => this.editing.value.size > 0 || this.editor.placing.value > 0 || [...this.editor.marks.value.values()].some(({ kind }) => kind === 'pending'),
-  );
-
-  /** Settles once no editor of a cell is open and no edit is on the way. */
-  rest(): Promise<void> {
-    return new Promise((resolve) => {
-      const stop = this.edited.subscribe((edited) => {
-        if (edited) return;
-        resolve();
-        queueMicrotask(() => stop());
-      });
-    });
-  }
-
   private mayMove(): boolean {
-    return !this.edited.peek() && !this.misfits.peek().size && !this.staying().length && this.refusal.peek() === null;
+    return !this.editing.isActive.peek() && !this.misfits.peek().size && !this.hasStaying() && this.refusal.peek() === null;
   }
 
   get isBoard(): boolean {
     return boardOf(this.view.peek()) !== null;
   }
 
-  /** The new issues that are not to go to their places yet: on a board, the draft and the card in focus. */
-  private staying(): readonly Row[] {
-    if (!this.isBoard) return this.added;
-    const focus = this.issueInFocus()?.num;
-    return this.added.filter(({ num }) => num === DRAFT || num === focus);
+  /** Whether new issues are not to go to their places yet: on a board, the draft and the card in focus. */
+  private hasStaying(): boolean {
+    if (!this.isBoard) return this.added.length > 0;
+    return this.hasDraft || this.added.has(this.issueInFocus()?.num ?? DRAFT);
   }
 
   /** Read rows, groups and counts again. An edit that begins meanwhile outdates them: its effect is on the screen already. */
   private async renew(): Promise<Renewal> {
-    const { editsBegun } = this;
+    const { begun } = this.editing;
     const shown = this.following.beginHeld();
     this.summarize({ again: true });
     void this.counting.ask(this.filter, { again: true });
     const isGrouped = this.arranged.peek().groups.length > 0;
     const groups = isGrouped ? await this.groups.read() : null;
     if (isGrouped && !groups) return 'failed';
-    const areLatest = () => editsBegun === this.editsBegun && (groups?.areLatest() ?? true);
+    const areLatest = () => begun === this.editing.begun && (groups?.areLatest() ?? true);
     const may = () => areLatest() && this.mayMove();
     if (!may()) return 'outdated';
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
@@ -580,8 +523,8 @@ export class ProjectModel {
       return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
     // Groups are shown together with their rows.
-    if (!(await this.rows.renew(may, quietly, groups ? this.layout(groups.levels, []) : undefined))) return may() ? 'failed' : 'outdated';
-    this.added = [];
+    if (!(await this.rows.renew(may, quietly, groups ? this.layout(groups.levels, { withAdded: false }) : undefined))) return may() ? 'failed' : 'outdated';
+    this.added.forget();
     groups?.show();
     shown();
     return 'shown';
@@ -604,7 +547,7 @@ export class ProjectModel {
   /** Read the issue in the panel again, unless an edit is about to do so. */
   private readOpenIssue(): void {
     const shown = this.issue.row.peek();
-    if (shown && !this.edited.peek()) void this.issue.show(shown.num);
+    if (shown && !this.editing.isActive.peek()) void this.issue.show(shown.num);
   }
 
   private async renewFigures(): Promise<void> {
@@ -643,7 +586,7 @@ export class ProjectModel {
     this.live.reads();
     this.following.begin();
     this.length = this.filter ? GUESS : (this.project.issues ?? GUESS);
-    this.added = [];
+    this.added.forget();
     this.misfits.value = new Set();
     this.refusal.value = null;
     this.explained = false;
@@ -683,23 +626,18 @@ export class ProjectModel {
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
-  private layout(levels = this.groups.levels.peek(), added = this.added): Layout {
+  private layout(levels = this.groups.levels.peek(), { withAdded = true } = {}): Layout {
     const { groups, closed } = this.arranged.peek();
     const pieces: Piece[] = groups.length
       ? [...layoutOfGroups(levels, groups.map(({ field }) => field), new Set(closed)).pieces]
       : [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
-    if (added.length) pieces.push({ kind: 'run', run: this.addedRun() });
+    if (withAdded && this.added.length) pieces.push({ kind: 'run', run: this.added.run() });
     return new Layout(pieces);
   }
 
   /** The runs of issues on the screen, without new issues that are not yet in their places. */
   runs(): readonly Run[] {
     return this.rows.layout.pieces.flatMap((piece) => (piece.kind === 'run' && piece.run.key !== ADDED ? [piece.run] : []));
-  }
-
-  private addedRun(): Run {
-    const nums = this.added.map(({ num }) => num);
-    return { key: ADDED, filter: { field: 'num', op: 'in', value: nums }, count: nums.length };
   }
 
   private relayout(): void {

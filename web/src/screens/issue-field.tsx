@@ -55,7 +55,7 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
           value={value}
           mayCreate={permits(model.role, 'admin')}
           refused={refusedText(mark)}
-          begin={() => model.edits(row.num, field.id)}
+          begin={() => model.editing.begin(row.num, field.id)}
           onEnd={end}
         />
       )}

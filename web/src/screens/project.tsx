@@ -64,7 +64,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
   const open = async (signal: AbortSignal) => {
     const opened = await openProject(api, id, user, signal);
     // Text that is being typed is not discarded.
-    await shown.current?.rest();
+    await shown.current?.editing.rest();
     signal.throwIfAborted();
     return opened;
   };
