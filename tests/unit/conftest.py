@@ -50,8 +50,9 @@ def every_form() -> Iterator[None]:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the loser of a race try again at once."""
+    """Wait for nothing: neither the loser of a race nor a reader of what is not written yet."""
     monkeypatch.setattr("gridview.support.backoff.pause", lambda _: None)
+    monkeypatch.setattr("gridview.support.clock.sleep", lambda _: None)
 
 
 @pytest.fixture(scope="module")
