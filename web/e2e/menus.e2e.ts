@@ -27,6 +27,38 @@ function chosen({ grid }: ProjectPage): Promise<readonly string[]> {
   return grid.locator('.ag-header-cell.is-chosen .head-name').allInnerTexts();
 }
 
+test('a menu stays the menu of its issue when others move the rows', async ({ visit, api }) => {
+  const id = await parts(api);
+  const visited = await visit();
+  const project = await ProjectPage.open(visited, id, 'sort=-weight');
+  const first = (weights: readonly string[]) => expect.poll(async () => (await project.column('Weight')).slice(0, weights.length)).toEqual(weights);
+  await first(['59', '58', '57']);
+  const create = (weight: number) => api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'New', fields: { weight } } });
+
+  await project.gutter(2).click({ button: 'right' });
+  const menu = project.menu(/^Actions for issue/);
+  expect(await menu.getAttribute('aria-label')).toBe('Actions for issue 58');
+  await create(100);
+  await first(['100', '59', '58', '57']);
+  expect(await menu.getAttribute('aria-label')).toBe('Actions for issue 58');
+  await menu.getByRole('menuitem', { name: 'Delete' }).click();
+  const question = visited.page.getByRole('dialog', { name: /Part 57/ });
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await first(['100', '59', '58', '56']);
+
+  // Also that of a cell.
+  await (await project.cell(3, 'Note')).click({ button: 'right' });
+  const entries = project.menu('Actions for the cell Note');
+  await entries.getByText('Filter by “note 56”').waitFor();
+  await create(200);
+  // The grid scrolls along with the row in focus.
+  await expect.poll(async () => (await project.rows()).find(({ cells }) => cells['Weight'] === '56')?.at).toBe(4);
+  await entries.getByText('Filter by “note 56”').waitFor();
+  await entries.getByRole('menuitem', { name: 'Clear' }).click();
+  await expect.poll(() => valuesOf(api, id, 57)).not.toHaveProperty('note');
+  expect(await valuesOf(api, id, 59)).toHaveProperty('note');
+});
+
 describe('the menu of a cell', () => {
   test('opens by the right button and by keys, shows the keys of its entries, and acts on the selected cells', async ({ visit, api }) => {
     const id = await parts(api);

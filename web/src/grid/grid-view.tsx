@@ -21,7 +21,7 @@ import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
 import { permits } from '../auth/session';
-import { ContextMenu, type OpenContext } from './context-menu';
+import { ContextMenu, subjectOf, type OpenContext } from './context-menu';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
 import { rowColor } from './row-color';
@@ -105,8 +105,8 @@ interface OpenFooter {
 }
 
 /** Distinguishes a menu from the one that was open before it. */
-function keyOfMenu({ context, at }: OpenContext): string {
-  return JSON.stringify([context, at]);
+function keyOfMenu({ context, subject, at }: OpenContext): string {
+  return JSON.stringify([context, subject.kind === 'issue' && subject.num, at]);
 }
 
 interface Connection extends GridViewProps {
@@ -167,9 +167,8 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     show: (range) => model.show(range),
     sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
     openContext: (context, anchor, at) => {
-      // A row that is still loading has no menu.
-      const slot = context.kind === 'head' ? null : rows.at(context.kind === 'cell' ? context.cell.row : context.row);
-      if (!slot || slot.kind === 'issue' || slot.kind === 'group') connection.openContext({ context, anchor, at });
+      const subject = subjectOf(context, model);
+      if (subject) connection.openContext({ context, subject, anchor, at });
     },
     selectColumn: (field, how) => model.selectColumn(field, how),
     isChosen: (field) => {
@@ -267,7 +266,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         openMenu: (column) => {
           const field = model.fieldAt(column);
           const anchor = field && grid.headOf(field.id);
-          if (field && anchor) connection.openContext({ context: { kind: 'head', field: field.id }, anchor, at: null });
+          if (field && anchor) owner.openContext({ kind: 'head', field: field.id }, anchor, null);
         },
         openContext: (cell) => {
           const anchor = grid.elementOf(cell);
