@@ -203,6 +203,24 @@ describe('rows in a manual order', () => {
     await expect.poll(rows).toEqual(before);
   });
 
+  test('are the ones that were picked up, though others move rows meanwhile', async ({ visit, api }) => {
+    const id = await bridge(api);
+    await order(api, id);
+    const visited = await visit();
+    const project = await ProjectPage.open(visited, id, 'view=v1');
+    const second = await ProjectPage.open(await visit(EDITOR), id, 'view=v1');
+    await names(project).toEqual(NAMES);
+    await names(second).toEqual(NAMES);
+    await dragRow(project, 4, 6, 'lower', { drops: false });
+    await api.call('POST', '/v1/projects/{project}/views/{view}/order', { path: { project: id, view: 'v1' }, body: { nums: [8], before: 1 } });
+    await names(second).toEqual(['Hinge', ...NAMES.slice(0, 7)]);
+    expect(await project.column('Name')).toEqual(NAMES);
+    await visited.page.mouse.up();
+    const after = ['Hinge', 'Anchor', 'Beam', 'Cable', 'Deck', 'Flange', 'Girder', 'Eye'];
+    await names(project).toEqual(after);
+    expect(await stored(api, id)).toEqual(after);
+  });
+
   test('are back in their places if the row beside them is gone', async ({ visit, api }) => {
     const id = await bridge(api);
     await order(api, id);

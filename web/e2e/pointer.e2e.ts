@@ -91,6 +91,28 @@ describe('a mouse or a pen', () => {
     await press(await page.cell(10, 'Weight'), SHIFT);
     await expect.poll(() => selected(page)).toEqual(['8', '9', '10']);
   });
+
+  test('fills the rows that it is dragged over, though others move rows meanwhile', async ({ visit, api }) => {
+    const id = await parts(api);
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 60 }, body: { fields: { kind: 'bolt' } } });
+    const visited = await visit();
+    const { mouse } = visited.page;
+    const page = await ProjectPage.open(visited, id, 'sort=-weight');
+    const second = await ProjectPage.open(await visit(), id, 'sort=-weight');
+    await (await page.cell(0, 'Kind')).click();
+    const [from, to] = [await handleOf(await page.cell(0, 'Kind')), await middleOf(await page.cell(2, 'Kind'))];
+    await mouse.move(from.x, from.y);
+    await mouse.down();
+    await mouse.move(to.x, to.y, { steps: 4 });
+    await expect.poll(() => page.grid.locator('.is-filling').count()).toBe(2);
+    await api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'Heavy', fields: { weight: 100 } } });
+    await expect.poll(async () => (await second.column('Weight'))[0]).toBe('100');
+    expect((await page.column('Weight'))[0]).toBe('59');
+    await mouse.up();
+    const kinds = () => Promise.all([60, 59, 58, 57].map(async (num) => (await valuesOf(api, id, num))['kind']));
+    await expect.poll(kinds).toEqual(['bolt', 'bolt', 'bolt', 'beam']);
+    await expect.poll(async () => (await page.rows()).find(({ cells }) => cells['Weight'] === '59')?.at).toBe(1);
+  });
 });
 
 describe('a finger', () => {

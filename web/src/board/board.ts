@@ -129,9 +129,19 @@ export class Board {
     return this.model.canEdit && this.field?.editable === true;
   }
 
-  /** Draw each change of the rows. Returns how to stop that. */
+  /** Draw each change of the rows, but none by others while cards are carried. Returns how to stop that. */
   connect(): () => void {
+    let release: (() => void) | null = null;
+    const end = () => {
+      release?.();
+      release = null;
+    };
     const stopping = [
+      this.carried.subscribe((carried) => {
+        if (carried) release ??= this.model.hold();
+        else end();
+      }),
+      end,
       this.model.rows.onChange(() => this.changed()),
       this.model.finding.reached.subscribe((cell) => {
         if (cell) this.goTo(cell.row, { takesFocus: false });

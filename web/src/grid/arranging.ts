@@ -26,6 +26,8 @@ interface Together {
 interface Carried extends Together {
   /** The name of the one that was pressed. */
   readonly name: string;
+  /** Others' changes may move rows again. */
+  readonly release: () => void;
 }
 
 export class Arranging {
@@ -56,7 +58,7 @@ export class Arranging {
     if (!this.model.canPlace || slot.kind !== 'issue' || !this.screen.isPlaced(row)) return null;
     const together = this.togetherWith(row);
     if (!together) return null;
-    this.carried = { ...together, name: nameOf(slot.row) };
+    this.carried = { ...together, name: nameOf(slot.row), release: this.model.hold() };
     this.target = null;
     return together.count === 1 ? this.carried.name : words.rows(together.count);
   }
@@ -79,14 +81,19 @@ export class Arranging {
   cancel(): void {
     const { carried } = this;
     this.carried = this.target = null;
-    if (carried) this.actions.outcome.value = words.stays(carried.name, carried.count);
+    if (!carried) return;
+    carried.release();
+    this.actions.outcome.value = words.stays(carried.name, carried.count);
   }
 
   async drop(): Promise<void> {
     const { carried, target } = this;
     this.carried = this.target = null;
-    if (!carried || !target) return;
-    await this.move(await this.issuesOf(carried), target);
+    try {
+      if (carried && target) await this.move(await this.issuesOf(carried), target);
+    } finally {
+      carried?.release();
+    }
   }
 
   /** Move a row of the screen by one, with the other selected or checked ones. */

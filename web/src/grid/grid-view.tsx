@@ -121,6 +121,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const { rows } = model;
   // The range that the fill handle would fill, while it is dragged.
   let fill: Rectangle | null = null;
+  let endFill: (() => void) | null = null;
   const width = signal(element.clientWidth);
   const roomOf = (group: Group, gutter: number) => headRoom(model.columns.peek(), group.figures, gutter, width.peek());
   const owner: GridOwner = {
@@ -242,20 +243,22 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     pressed: () => (model.adding.value = false),
     filling: (to) => {
       const { range } = model;
+      endFill ??= model.hold();
       if (range) fill = filledTo(range, to);
       grid.repaint();
     },
     filled: (take) => {
       const { range } = model;
       const target = fill;
-      fill = null;
+      const release = endFill;
+      fill = endFill = null;
       if (range && target && take) {
         model.selection.value = {
           anchor: { row: target.top, column: target.left },
           reach: { row: target.bottom, column: target.right },
         };
-        void actions.fill(range, target, { continues: true });
-      }
+        void actions.fill(range, target, { continues: true }).finally(() => release?.());
+      } else release?.();
       grid.repaint();
     },
     key: (event) =>

@@ -134,6 +134,8 @@ export class ProjectModel {
   /** Returns the row of the card before or after one in its column, while a board is shown. */
   cardBeside: ((num: number, by: -1 | 1) => number | undefined) | null = null;
   private explained = false;
+  /** By how many drags rows are held in their places. */
+  private holds = 0;
   private readonly stop: () => void;
 
   constructor(
@@ -489,8 +491,17 @@ export class ProjectModel {
     return withSearch(filter, search, this.project.issues ?? 0, this.fields);
   }
 
+  /** Keep rows in their places while the user drags some of them, or across them. Returns how to end that. */
+  hold(): () => void {
+    this.holds += 1;
+    return () => {
+      this.holds -= 1;
+      this.live.release();
+    };
+  }
+
   private mayMove(): boolean {
-    return !this.editing.isActive.peek() && !this.misfits.peek().size && !this.hasStaying() && this.refusal.peek() === null;
+    return !this.holds && !this.editing.isActive.peek() && !this.misfits.peek().size && !this.hasStaying() && this.refusal.peek() === null;
   }
 
   get isBoard(): boolean {
