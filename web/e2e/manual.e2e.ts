@@ -218,7 +218,7 @@ describe('rows in a manual order', () => {
     await visited.page.mouse.up();
     const after = ['Hinge', 'Anchor', 'Beam', 'Cable', 'Deck', 'Flange', 'Girder', 'Eye'];
     await names(project).toEqual(after);
-    expect(await stored(api, id)).toEqual(after);
+    await expect.poll(() => stored(api, id)).toEqual(after);
   });
 
   test('are back in their places if the row beside them is gone', async ({ visit, api }) => {
