@@ -1,9 +1,5 @@
 """`./dev bench`: its figures of calls and units, but not of time."""
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from statistics import mean
@@ -11,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from devtools import paths
 from devtools.bench import background, folds, history, issues, measure
 from gridview.journal.items import FEW_ENTRIES
+from tests.support.benchmark import benched
 
 BUILTINS = 3
 """Orders in which each issue has a sort entry: name, created and updated. `state` has none."""
@@ -53,31 +49,9 @@ def orders_of(bodies: Iterable[Mapping[str, Any]]) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
-    """The figures and the printed text. Runs in a process of its own, which loads the handlers with its own
-    environment.
-    """
+    """The figures and the printed text."""
     file = tmp_path_factory.mktemp("bench") / "figures.json"
-    done = subprocess.run(  # noqa: S603  (the arguments are this file's)
-        [
-            sys.executable,
-            "-m",
-            "devtools",
-            "bench",
-            "--sizes",
-            "200,300",
-            "--repeat",
-            "3",
-            "--json",
-            str(file),
-        ],
-        env=os.environ | {"PYTHONPATH": paths.PYTHONPATH, "COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(file.read_text()), done.stdout
+    return benched(file, "--sizes", "200,300", "--repeat", "3", columns=120, timeout=900)
 
 
 def test_a_page_takes_as_many_calls_and_units_in_a_larger_project(

@@ -57,6 +57,11 @@ async function dragRow(project: ProjectPage, from: number, to: number, half: 'up
   if (drops) await mouse.up();
 }
 
+const GROUPED = { groups: [{ field: 'kind', unit: null }] };
+/** The rows of the view in these groups, with an empty name for each head. */
+const BEAMS_AND_BOLTS = ['', ...NAMES.slice(0, 4), '', ...NAMES.slice(4)];
+
+const namesAndHeads = async (project: ProjectPage) => (await project.rows()).map(({ cells }) => cells['Name'] ?? '');
 const names = (project: ProjectPage) => expect.poll(() => project.column('Name'));
 const outcome = (page: Page, text: string) => page.locator('.outcome').getByText(text, { exact: true }).waitFor();
 const line = (page: Page) => page.locator('.drop-line');
@@ -141,45 +146,41 @@ describe('rows in a manual order', () => {
   });
 
   test('go into another group with its value, as one step of undo', async ({ visit, api }) => {
-    const id = await bridge(api, { groups: [{ field: 'kind', unit: null }] });
+    const id = await bridge(api, GROUPED);
     await order(api, id);
     const visited = await visit();
     const { page } = visited;
     const project = await ProjectPage.open(visited, id, 'view=v1');
-    const beams = ['', 'Anchor', 'Beam', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Girder', 'Hinge'];
-    const shown = () => expect.poll(async () => (await project.rows()).map(({ cells }) => cells['Name'] ?? ''));
-    await shown().toEqual(beams);
+    await expect.poll(() => namesAndHeads(project)).toEqual(BEAMS_AND_BOLTS);
     // Row 0 is the head of the beams, and row 5 that of the bolts.
     await dragRow(project, 2, 7, 'lower');
     const moved = ['', 'Anchor', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Beam', 'Girder', 'Hinge'];
-    await shown().toEqual(moved);
+    await expect.poll(() => namesAndHeads(project)).toEqual(moved);
     await project.group('Kind: bolt, 5 issues').waitFor();
     await outcome(page, 'Moved “Beam” to row 8 in bolt.');
     await expect.poll(async () => (await valuesOf(api, id, 2))['kind']).toBe('bolt');
     await page.keyboard.press('Control+z');
-    await shown().toEqual(beams);
+    await expect.poll(() => namesAndHeads(project)).toEqual(BEAMS_AND_BOLTS);
     await expect.poll(async () => (await valuesOf(api, id, 2))['kind']).toBe('beam');
     await expect.poll(() => stored(api, id)).toEqual(NAMES);
 
     // By keys, over the head.
     await (await project.cell(4, 'Name')).click();
     await page.keyboard.press('Alt+ArrowDown');
-    await shown().toEqual(['', 'Anchor', 'Beam', 'Cable', '', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge']);
+    await expect.poll(() => namesAndHeads(project)).toEqual(['', 'Anchor', 'Beam', 'Cable', '', 'Deck', 'Eye', 'Flange', 'Girder', 'Hinge']);
     await expect.poll(async () => (await valuesOf(api, id, 4))['kind']).toBe('bolt');
     await page.keyboard.press('Alt+ArrowUp');
-    await shown().toEqual(beams);
+    await expect.poll(() => namesAndHeads(project)).toEqual(BEAMS_AND_BOLTS);
     await expect.poll(async () => (await valuesOf(api, id, 4))['kind']).toBe('beam');
   });
 
   test('stay where an undo puts them while a read from before it comes late', async ({ visit, api }) => {
-    const id = await bridge(api, { groups: [{ field: 'kind', unit: null }] });
+    const id = await bridge(api, GROUPED);
     await order(api, id);
     const visited = await visit();
     const { page } = visited;
     const project = await ProjectPage.open(visited, id, 'view=v1');
-    const rows = async () => (await project.rows()).map(({ cells }) => cells['Name'] ?? '');
-    const before = ['', 'Anchor', 'Beam', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Girder', 'Hinge'];
-    await expect.poll(rows).toEqual(before);
+    await expect.poll(() => namesAndHeads(project)).toEqual(BEAMS_AND_BOLTS);
     // Each answer with groups waits until the test sends it.
     const send: (() => void)[] = [];
     let isHeld = true;
@@ -190,17 +191,17 @@ describe('rows in a manual order', () => {
     });
     await dragRow(project, 2, 7, 'lower');
     await expect.poll(() => send.length).toBe(1);
-    await expect.poll(rows).toEqual(['', 'Anchor', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Beam', 'Girder', 'Hinge']);
+    await expect.poll(() => namesAndHeads(project)).toEqual(['', 'Anchor', 'Cable', 'Deck', '', 'Eye', 'Flange', 'Beam', 'Girder', 'Hinge']);
     await page.keyboard.press('Control+z');
     await expect.poll(() => stored(api, id)).toEqual(NAMES);
     await expect.poll(async () => (await valuesOf(api, id, 2))['kind']).toBe('beam');
     send[0]?.();
     // The page reads again.
     await expect.poll(() => send.length).toBe(2);
-    expect(await rows()).toEqual(before);
+    expect(await namesAndHeads(project)).toEqual(BEAMS_AND_BOLTS);
     isHeld = false;
     for (const answer of send) answer();
-    await expect.poll(rows).toEqual(before);
+    await expect.poll(() => namesAndHeads(project)).toEqual(BEAMS_AND_BOLTS);
   });
 
   test('are the ones that were picked up, though others move rows meanwhile', async ({ visit, api }) => {
