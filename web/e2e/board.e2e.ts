@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
@@ -36,6 +37,10 @@ function isPairOfEquals(text: string): boolean {
   const [one, other] = JSON.parse(text) as readonly unknown[];
   return JSON.stringify(one) === JSON.stringify(other);
 }
+
+/** The name of the card in focus. */
+const activeCard = (page: Page) =>
+  page.evaluate(() => document.getElementById(document.activeElement?.getAttribute('aria-activedescendant') ?? '')?.querySelector('.card-name')?.textContent);
 
 const stateOf = async (api: Api, id: string, num: number) => (await valuesOf(api, id, num))['state'];
 
@@ -93,15 +98,40 @@ describe('a board', () => {
     await expect.poll(() => stateOf(api, id, 6)).toBe('doing');
   });
 
+  test('gives the focus to a card that was loading when the focus came, unless the focus has gone on', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const { page } = await visit();
+    const send: (() => void)[] = [];
+    let isHeld = true;
+    await page.route('**/grid', async (route) => {
+      const response = await route.fetch();
+      if (isHeld) await new Promise<void>((resolve) => send.push(resolve));
+      await route.fulfill({ response });
+    });
+    const board = await BoardPage.open({ page }, id);
+    await board.list('open').focus();
+    isHeld = false;
+    for (const answer of send.splice(0)) answer();
+    await expect.poll(() => activeCard(page)).toBe('Anchor');
+
+    isHeld = true;
+    await page.reload();
+    await board.list('doing').focus();
+    const filter = page.getByRole('toolbar').getByRole('button', { name: 'Filter' });
+    await filter.focus();
+    isHeld = false;
+    for (const answer of send.splice(0)) answer();
+    await board.hasCards('doing', ['Eye', 'Flange']);
+    await expect.poll(() => filter.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
   test('is operated by keys, which are announced', async ({ visit, api }) => {
     const id = await bridge(api);
     const { page } = await visit();
     const board = await BoardPage.open({ page }, id);
     const keys = page.keyboard;
     const announced = (text: string) => page.locator('[aria-live="assertive"]').getByText(text).waitFor();
-    const active = () =>
-      page.evaluate(() => document.getElementById(document.activeElement?.getAttribute('aria-activedescendant') ?? '')?.querySelector('.card-name')?.textContent);
-    await board.hasCards('doing', ['Eye', 'Flange']);
+    const active = () => activeCard(page);
     await board.list('open').focus();
     await expect.poll(active).toBe('Anchor');
     await keys.press('ArrowDown');
@@ -173,6 +203,15 @@ describe('a board', () => {
     await board.column('open').getByText('1 card over the limit').waitFor();
     await board.column('doing').getByText('2 / 5').waitFor();
     expect(await board.column('doing').getByText('over the limit').count()).toBe(0);
+    // What is typed stays while others change the board.
+    await panel.getByLabel('Limit of done').pressSequentially('1');
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 6 }, body: { state: 'done' } });
+    await board.hasCards('done', ['Flange']);
+    await panel.getByLabel('Limit of done').pressSequentially('2');
+    await panel.getByLabel('Limit of done').blur();
+    await board.column('done').getByText('1 / 12').waitFor();
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 6 }, body: { state: 'doing' } });
+    await board.hasCards('done', []);
     expect(await findings(page)).toEqual([]);
 
     // By keys, and by a drag in the panel.

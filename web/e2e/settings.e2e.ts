@@ -42,3 +42,34 @@ test('fields are sorted by dragging, by keys and by buttons', async ({ visit, ap
   const place = async (name: string) => Number(await project.head(name).getAttribute('aria-colindex'));
   await expect.poll(async () => (await place('Weight')) < (await place('Safe')) && (await place('Safe')) < (await place('Note'))).toBe(true);
 });
+
+test('a field stays where it was moved, though an answer from before that comes late', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Order', fields: PARTS });
+  const project = await ProjectPage.open(await visit(ADMIN), id);
+  const { page } = project;
+  const held: (() => void)[] = [];
+  let answered = 0;
+  // What the settings read when they open comes when the test says so.
+  await page.route(`**/v1/projects/${id}`, async (route) => {
+    const response = await route.fetch();
+    if (held.length === 0) await new Promise<void>((resolve) => held.push(resolve));
+    await route.fulfill({ response });
+    answered += 1;
+  });
+  await project.more('Project settings');
+  const settings = page.getByRole('dialog');
+  await expect.poll(() => held.length).toBe(1);
+  await settings.locator('summary').filter({ hasText: 'Safe' }).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await settings.getByText('Moved Safe to place 4 of 5.').waitFor();
+  await expect.poll(() => answered).toBe(1);
+  held[0]?.();
+  await expect.poll(() => answered).toBeGreaterThan(1);
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  await page.keyboard.press('Alt+ArrowUp');
+  await settings.getByText('Moved Safe to place 3 of 5.').waitFor();
+  await expect
+    .poll(async () => (await api.call('GET', '/v1/projects/{project}', { path: { project: id } })).body.attributes?.map(({ name }) => name))
+    .toEqual(['Weight', 'Due', 'Safe', 'Kind', 'Note']);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});

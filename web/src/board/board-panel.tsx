@@ -79,6 +79,8 @@ function Columns({ board }: { readonly board: Board }) {
 
 function Limit({ board, column }: { readonly board: Board; readonly column: Column }) {
   const label = words.limit(board.nameOf(column));
+  // What is typed stays when the board is drawn again meanwhile.
+  const [typed, setTyped] = useState<string | null>(null);
   return (
     <input
       class="board-limit"
@@ -89,10 +91,13 @@ function Limit({ board, column }: { readonly board: Board; readonly column: Colu
       aria-label={label}
       title={label}
       placeholder={words.limitShort}
-      value={column.limit ?? ''}
+      value={typed ?? column.limit ?? ''}
+      onInput={(event) => setTyped(event.currentTarget.value)}
       onChange={(event) => {
         const { value, validity } = event.currentTarget;
-        if (validity.valid) board.setColumn(column, { limit: value === '' ? null : Number(value) });
+        if (!validity.valid) return;
+        board.setColumn(column, { limit: value === '' ? null : Number(value) });
+        setTyped(null);
       }}
     />
   );

@@ -55,6 +55,8 @@ export interface ColumnView {
   /** Bring a card into view. */
   reveal(place: number): void;
   focus(): void;
+  /** Whether it has the focus of the keyboard. */
+  isFocused(): boolean;
   extent(): { readonly top: number; readonly page: number };
   /** The place before which a card goes that is dropped at a height of the screen. */
   placeAt(y: number): number;
@@ -231,6 +233,7 @@ export class Board {
 
   /** The focus comes to a column. */
   entered(column: ShownColumn): void {
+    this.awaited = null;
     if (this.focus.peek()?.column === column.key && this.placeOf(this.focus.peek()?.num ?? -1)) return;
     const top = this.views.get(column.key)?.extent().top ?? 0;
     const slot = this.at(column, Math.min(top, column.lane.length - 1));
@@ -255,14 +258,11 @@ export class Board {
     if (slot.kind === 'issue') {
       this.choose(next.key, slot.row.num);
       if (isExtending) this.model.checked.set([slot.row.num], true);
-    } else if (next.lane.length && slot.kind === 'loading') {
-      const card = next.lane.at(spot.place);
-      const run = this.model.rows.layout.indexOf(runOf(next.key), card?.kind === 'offset' ? card.offset : 0);
-      this.awaited = run ?? null;
-      if (next !== column) this.views.get(next.key)?.focus();
     } else {
-      this.focus.value = null;
-      this.views.get(next.key)?.focus();
+      if (slot.kind !== 'loading') this.focus.value = null;
+      if (next !== column) this.views.get(next.key)?.focus();
+      const card = next.lane.at(spot.place);
+      this.awaited = (card?.kind === 'offset' ? this.model.rows.layout.indexOf(runOf(next.key), card.offset) : null) ?? null;
     }
     return true;
   }
@@ -523,8 +523,11 @@ export class Board {
     const before = this.cards.peek();
     this.held.value = () => this.model.rows.entries();
     const { awaited } = this;
-    if (awaited !== null && this.model.rows.at(awaited).kind === 'issue') this.goTo(awaited);
+    if (awaited !== null && this.model.rows.at(awaited).kind === 'issue') this.goTo(awaited, { takesFocus: mayTakeFocus() });
     if (before.draft && !this.cards.peek().draft) this.tookDraft(before.draft);
+    // The focus may have come to a column before its cards.
+    const entered = this.awaited === null && this.focus.peek() === null ? this.shown.peek().find(({ key }) => this.views.get(key)?.isFocused()) : undefined;
+    if (entered) this.entered(entered);
     this.followFocus();
   }
 
@@ -532,7 +535,7 @@ export class Board {
   private tookDraft(draft: Row): void {
     const [added] = [...this.model.rows.entries()].filter(({ run, row }) => run.key === ADDED && row.num !== DRAFT);
     const column = this.cards.peek().columnOf(draft);
-    if (added && (document.activeElement === document.body || document.activeElement?.closest('.board'))) this.choose(column, added.row.num);
+    if (added && mayTakeFocus()) this.choose(column, added.row.num);
   }
 
   private followFocus(): void {
@@ -556,4 +559,9 @@ export class Board {
       this.model.selection.value = { anchor: cell, reach: cell };
     }
   }
+}
+
+/** Whether the focus is on the board or on nothing. */
+function mayTakeFocus(): boolean {
+  return document.activeElement === document.body || Boolean(document.activeElement?.closest('.board'));
 }

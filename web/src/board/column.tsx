@@ -134,6 +134,10 @@ function Draft({ board, row }: { readonly board: Board; readonly row: Row }) {
   );
 }
 
+function hasKeyboard(element: HTMLElement): boolean {
+  return element.matches(':focus-visible');
+}
+
 /** Where the carried cards go. */
 function DropLine({ top }: { readonly top: number }) {
   const line = useRef<HTMLDivElement>(null);
@@ -177,6 +181,7 @@ function Cards({ board, column, name, isNear, hint, onKey, onPress }: ColumnProp
         look();
       },
       focus: () => element.focus({ preventScroll: true }),
+      isFocused: () => hasKeyboard(element),
       placeAt: (y) => placeAt(latest.current.extent, y - element.getBoundingClientRect().top, element.scrollTop, element.clientHeight),
       extent: () => ({ top: drawn(latest.current.extent, element.scrollTop, element.clientHeight).top, page: Math.max(1, Math.floor(element.clientHeight / latest.current.extent.pitch)) }),
     });
@@ -255,7 +260,7 @@ function Cards({ board, column, name, isNear, hint, onKey, onPress }: ColumnProp
       }}
       // A press chooses the card under it.
       onFocus={({ currentTarget }) => {
-        if (currentTarget.matches(':focus-visible')) board.entered(column);
+        if (hasKeyboard(currentTarget)) board.entered(column);
       }}
       onKeyDown={(event) => onKey(event, column)}
       onClick={(event) => onPress(event, column)}

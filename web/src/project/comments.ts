@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import type { IssueComment } from '../api/types';
+import { Fresh } from './fresh';
 
 const PAGE = 100;
 
@@ -18,6 +19,7 @@ export class Comments {
   readonly busy = signal(false);
   private cursor: string | null = null;
   private readonly closed = new AbortController();
+  private readonly fresh = new Fresh();
 
   constructor(
     private readonly api: Api,
@@ -27,23 +29,24 @@ export class Comments {
 
   /** Read them from the beginning. */
   async load(): Promise<void> {
-    this.cursor = null;
-    await this.read([]);
+    await this.read(null);
   }
 
   /** Read the next ones too. */
   async next(): Promise<void> {
-    await this.read(this.list.peek() ?? []);
+    await this.read(this.cursor);
   }
 
   /** Add a comment. `key` is the same for a repeated attempt. */
   async add(text: string, mentions: readonly string[], key: string): Promise<boolean> {
     return this.changing(async () => {
-      const { body } = await this.api.call('POST', '/v1/projects/{project}/issues/{num}/comments', {
-        path: this.path,
-        body: { text, mentions: [...mentions] },
-        headers: { 'Idempotency-Key': key },
-      });
+      const { body } = await this.fresh.change(() =>
+        this.api.call('POST', '/v1/projects/{project}/issues/{num}/comments', {
+          path: this.path,
+          body: { text, mentions: [...mentions] },
+          headers: { 'Idempotency-Key': key },
+        }),
+      );
       // If some comments are not read yet, the new one comes after them.
       if (!this.more.peek()) this.show([...this.others(body), body]);
     });
@@ -51,21 +54,25 @@ export class Comments {
 
   async change(comment: IssueComment, text: string, mentions: readonly string[]): Promise<boolean> {
     return this.changing(async () => {
-      const { body } = await this.api.call('PATCH', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
-        path: { ...this.path, comment: comment.id },
-        body: { text, mentions: [...mentions] },
-        headers: { 'If-Match': `"${comment.version}"` },
-      });
+      const { body } = await this.fresh.change(() =>
+        this.api.call('PATCH', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
+          path: { ...this.path, comment: comment.id },
+          body: { text, mentions: [...mentions] },
+          headers: { 'If-Match': `"${comment.version}"` },
+        }),
+      );
       this.show([...this.others(body), body]);
     });
   }
 
   async remove(comment: IssueComment): Promise<boolean> {
     return this.changing(async () => {
-      await this.api.call('DELETE', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
-        path: { ...this.path, comment: comment.id },
-        headers: { 'If-Match': `"${comment.version}"` },
-      });
+      await this.fresh.change(() =>
+        this.api.call('DELETE', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
+          path: { ...this.path, comment: comment.id },
+          headers: { 'If-Match': `"${comment.version}"` },
+        }),
+      );
       this.show(this.others(comment));
     });
   }
@@ -86,17 +93,16 @@ export class Comments {
     this.list.value = [...comments].sort((a, b) => a.id - b.id);
   }
 
-  private async read(before: readonly IssueComment[]): Promise<void> {
+  /** Read the first ones (null) or those after a cursor. */
+  private async read(cursor: string | null): Promise<void> {
     this.error.value = null;
+    const options = { path: this.path, query: { limit: PAGE, ...(cursor !== null && { cursor }) }, signal: this.closed.signal };
     try {
-      const { body } = await this.api.call('GET', '/v1/projects/{project}/issues/{num}/comments', {
-        path: this.path,
-        query: { limit: PAGE, ...(this.cursor === null ? {} : { cursor: this.cursor }) },
-        signal: this.closed.signal,
-      });
+      const { body } = await this.fresh.read(() => this.api.call('GET', '/v1/projects/{project}/issues/{num}/comments', options));
       this.cursor = body.next;
       this.more.value = body.next !== null;
-      this.show([...before, ...body.items]);
+      const read = new Set(body.items.map(({ id }) => id));
+      this.show([...(cursor === null ? [] : this.list.peek() ?? []).filter(({ id }) => !read.has(id)), ...body.items]);
     } catch (error) {
       if (!isAbort(error)) this.error.value = error;
     }

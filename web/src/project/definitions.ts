@@ -4,6 +4,7 @@ import type { Api, Body } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import type { CompositeIndex, Project } from '../api/types';
 import { FormulaChecks } from './formula-checks';
+import { Fresh } from './fresh';
 
 /** Milliseconds between two polls of background work. */
 const POLL_INTERVAL = 2000;
@@ -17,10 +18,9 @@ export class Definitions {
   readonly building = computed(
     () => [...(this.project.value.attributes ?? []), ...this.indexes.value].some(({ build }) => build !== null),
   );
+  private readonly fresh = new Fresh();
   /** Ends when the moves that were asked for are sent. */
-  private moving: Promise<void> = Promise.resolve();
-  /** The moves that are not sent yet. The list shows them, so no older order replaces it. */
-  private waiting = 0;
+  private moving: Promise<unknown> = Promise.resolve();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly closed = new AbortController();
 
@@ -37,7 +37,7 @@ export class Definitions {
     this.busy.value = true;
     this.error.value = null;
     try {
-      await call(this.api, this.project.peek().id);
+      await this.fresh.change(() => call(this.api, this.project.peek().id));
       await this.load();
       return true;
     } catch (error) {
@@ -61,18 +61,11 @@ export class Definitions {
     const position = before === null ? others.length : others.findIndex((one) => one.id === before);
     if (!attribute || position < 0) return;
     this.project.value = { ...project, attributes: [...others.slice(0, position), attribute, ...others.slice(position)] };
-    this.waiting += 1;
-    this.moving = this.moving.then(async () => {
-      await this.change(async (api, of) => {
-        try {
-          await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: of, attribute: id }, body: { position } });
-        } finally {
-          this.waiting -= 1;
-        }
-      });
-      if (this.error.peek() !== null) await this.load();
+    const isSent = await this.change((api, of) => {
+      const send = () => api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: of, attribute: id }, body: { position } });
+      return (this.moving = this.moving.then(send, send));
     });
-    await this.moving;
+    if (!isSent) await this.load();
   }
 
   /** Checks of a formula, with its values for some issues. `attribute`: the computed field that has it; null for a new one. */
@@ -94,11 +87,10 @@ export class Definitions {
     clearTimeout(this.timer);
     const options = { path: { project: this.project.peek().id }, signal: this.closed.signal };
     try {
-      const [project, indexes]: [Answered<'/v1/projects/{project}'>, Answered<'/v1/projects/{project}/indexes'>] = await Promise.all([
-        this.api.call('GET', '/v1/projects/{project}', options),
-        this.api.call('GET', '/v1/projects/{project}/indexes', options),
-      ]);
-      if (!this.waiting) this.project.value = project.body;
+      const [project, indexes]: [Answered<'/v1/projects/{project}'>, Answered<'/v1/projects/{project}/indexes'>] = await this.fresh.read(() =>
+        Promise.all([this.api.call('GET', '/v1/projects/{project}', options), this.api.call('GET', '/v1/projects/{project}/indexes', options)]),
+      );
+      this.project.value = project.body;
       this.indexes.value = indexes.body.items;
       if (this.building.peek()) this.timer = setTimeout(() => void this.load(), POLL_INTERVAL);
     } catch (error) {

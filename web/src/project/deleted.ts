@@ -70,7 +70,7 @@ export class Deleted<T extends Deletion> {
     this.busy.value = true;
     this.refusal.value = null;
     try {
-      await act();
+      await this.items.change(act);
       this.forget(one);
       return true;
     } catch (error) {

@@ -1,6 +1,7 @@
 /** A list that the API returns page by page. */
 import { signal } from '@preact/signals';
 import { isAbort } from '../api/problem';
+import { Fresh } from './fresh';
 
 export interface ListPage<T> {
   readonly items: readonly T[];
@@ -16,6 +17,7 @@ export class Paged<T> {
   isAtStart = true;
   private cursor: string | null = null;
   private request = new AbortController();
+  private readonly fresh = new Fresh();
 
   constructor(private readonly page: (cursor: string | null, signal: AbortSignal) => Promise<ListPage<T>>) {}
 
@@ -26,6 +28,11 @@ export class Paged<T> {
 
   async next(): Promise<void> {
     if (this.cursor !== null) await this.read(this.cursor);
+  }
+
+  /** Make a change of the list in the API. */
+  change<R>(call: () => Promise<R>): Promise<R> {
+    return this.fresh.change(call);
   }
 
   /** Remove deleted entries. */
@@ -42,7 +49,7 @@ export class Paged<T> {
     const { signal } = (this.request = new AbortController());
     this.error.value = null;
     try {
-      const { items, next } = await this.page(cursor, signal);
+      const { items, next } = await this.fresh.read(() => this.page(cursor, signal));
       if (signal.aborted) return;
       this.isAtStart = cursor === null;
       this.cursor = next;

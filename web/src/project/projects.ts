@@ -5,6 +5,7 @@ import { isAbort } from '../api/problem';
 import type { DeletedProject, Project } from '../api/types';
 import type { Deleted } from './deleted';
 import { deletedProjectsOf } from './deleted-projects';
+import { Fresh } from './fresh';
 
 const PAGE = 500;
 
@@ -17,16 +18,18 @@ export class Projects {
   readonly listed = signal<Listed>({ kind: 'loading' });
   /** The deleted ones, which administrators can restore. */
   readonly deleted: Deleted<DeletedProject>;
+  private readonly fresh = new Fresh();
 
   constructor(private readonly api: Api) {
     this.deleted = deletedProjectsOf(api, () => void this.load());
     void this.load();
   }
 
-  /** Read them again. The present ones stay until then. */
+  /** Read them again, and repeat a read that has begun. The present ones stay until then. */
   async load(): Promise<void> {
+    this.fresh.outdate();
     try {
-      this.listed.value = { kind: 'ready', projects: await this.all() };
+      this.listed.value = { kind: 'ready', projects: await this.fresh.read(() => this.all()) };
     } catch (error) {
       if (!isAbort(error)) this.listed.value = { kind: 'failed', error };
     }

@@ -9,6 +9,7 @@ import { addressOfProject, go, search } from '../router';
 import { addressOf, linkTo, lookOf, openedAt, placeBefore, withoutView, withView, type Opened } from '../view/saved';
 import { fitting, type View } from '../view/view';
 import { words } from '../words';
+import { Fresh } from './fresh';
 
 const PAGE = 500;
 
@@ -36,8 +37,9 @@ export class SavedViews {
   readonly busy = signal(false);
   readonly asked = signal<Asked | null>(null);
   readonly fields: readonly Field[];
+  private readonly fresh = new Fresh();
   /** Ends when the moves that were asked for are sent. */
-  private moving: Promise<void> = Promise.resolve();
+  private moving: Promise<unknown> = Promise.resolve();
   readonly opened: ReadonlySignal<Opened>;
   /** The view that the address names, as far as the project has its fields. */
   readonly view: ReadonlySignal<View>;
@@ -58,7 +60,7 @@ export class SavedViews {
   /** Read them again. */
   async load(): Promise<void> {
     try {
-      this.list.value = await readViews(this.api, this.project.id);
+      this.list.value = await this.fresh.read(() => readViews(this.api, this.project.id));
       this.error.value = null;
     } catch (error) {
       this.error.value = error;
@@ -82,12 +84,14 @@ export class SavedViews {
   /** Save the present look, with a change of it, as a new view, and open that. `key` is the same for a repeated attempt. */
   async create(name: string, visibility: Visibility, key: string, change: Partial<View> = {}): Promise<boolean> {
     return this.changing(async () => {
-      const { body } = await this.api.call('POST', '/v1/projects/{project}/views', {
-        path: this.path,
-        // Another view has no manual order before it exists.
-        body: { name, visibility, ...this.look({ manual: null, ...change }) },
-        headers: { 'Idempotency-Key': key },
-      });
+      const { body } = await this.fresh.change(() =>
+        this.api.call('POST', '/v1/projects/{project}/views', {
+          path: this.path,
+          // Another view has no manual order before it exists.
+          body: { name, visibility, ...this.look({ manual: null, ...change }) },
+          headers: { 'Idempotency-Key': key },
+        }),
+      );
       await this.taken(body);
       go(this.linkTo(body));
     });
@@ -116,11 +120,13 @@ export class SavedViews {
 
   async patch(view: SavedView, body: ViewPatch): Promise<boolean> {
     return this.changing(async () => {
-      const { body: after } = await this.api.call('PATCH', '/v1/projects/{project}/views/{view}', {
-        path: { ...this.path, view: view.id },
-        body,
-        headers: { 'If-Match': `"${view.version}"` },
-      });
+      const { body: after } = await this.fresh.change(() =>
+        this.api.call('PATCH', '/v1/projects/{project}/views/{view}', {
+          path: { ...this.path, view: view.id },
+          body,
+          headers: { 'If-Match': `"${view.version}"` },
+        }),
+      );
       await this.taken(after);
     });
   }
@@ -129,18 +135,17 @@ export class SavedViews {
    * Move a view before another of its kind, or behind all of them (null). The list shows that at once. The moves are
    * sent one after the other, since each has its place in the order that the one before leaves.
    */
-  move(view: SavedView, before: string | null): Promise<boolean> {
+  async move(view: SavedView, before: string | null): Promise<boolean> {
     const place = placeBefore(this.list.peek(), view, before);
     const present = this.list.peek().find(({ id }) => id === view.id);
-    if (!present || present.place === place) return Promise.resolve(true);
+    if (!present || present.place === place) return true;
     this.list.value = withView(this.list.peek(), { ...present, place });
-    const sent = this.moving.then(() =>
-      this.changing(async () => {
-        await this.api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...this.path, view: view.id }, body: { place } });
-      }),
-    );
-    this.moving = sent.then((taken) => (taken ? undefined : this.load()));
-    return sent;
+    const isSent = await this.changing(async () => {
+      const send = () => this.api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...this.path, view: view.id }, body: { place } });
+      await this.fresh.change(() => (this.moving = this.moving.then(send, send)));
+    });
+    if (!isSent) await this.load();
+    return isSent;
   }
 
   /** Delete a view. If it is open, its look stays. */
@@ -148,10 +153,12 @@ export class SavedViews {
     const { base } = this.opened.peek();
     const shown = this.view.peek();
     return this.changing(async () => {
-      await this.api.call('DELETE', '/v1/projects/{project}/views/{view}', {
-        path: { ...this.path, view: view.id },
-        headers: { 'If-Match': `"${view.version}"` },
-      });
+      await this.fresh.change(() =>
+        this.api.call('DELETE', '/v1/projects/{project}/views/{view}', {
+          path: { ...this.path, view: view.id },
+          headers: { 'If-Match': `"${view.version}"` },
+        }),
+      );
       this.list.value = withoutView(this.list.peek(), view.id);
       if (base?.id === view.id) go(this.whole(addressOf(shown, null, this.list.peek())), { replace: true });
     });

@@ -7,6 +7,7 @@ import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import type { SavedView, Webhook, WebhookCreate, WebhookDelivery, WebhookPatch } from '../api/types';
 import { relativesIn } from '../view/relative';
+import { Fresh } from './fresh';
 import { Paged } from './paged';
 
 export type WebhookEvent = Webhook['events'][number];
@@ -72,6 +73,7 @@ export class Webhooks {
   readonly busy = signal(false);
   readonly secret = signal<IssuedSecret | null>(null);
   private readonly closed = new AbortController();
+  private readonly fresh = new Fresh();
 
   constructor(
     private readonly api: Api,
@@ -80,7 +82,8 @@ export class Webhooks {
 
   async load(): Promise<void> {
     try {
-      const { body } = await this.api.call('GET', '/v1/projects/{project}/webhooks', { path: { project: this.project }, signal: this.closed.signal });
+      const options = { path: { project: this.project }, signal: this.closed.signal };
+      const { body } = await this.fresh.read(() => this.api.call('GET', '/v1/projects/{project}/webhooks', options));
       this.list.value = body.items;
       this.error.value = null;
     } catch (error) {
@@ -164,7 +167,7 @@ export class Webhooks {
     this.busy.value = true;
     this.refusal.value = null;
     try {
-      await change();
+      await this.fresh.change(change);
       await this.load();
       return true;
     } catch (error) {

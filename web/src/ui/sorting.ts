@@ -6,7 +6,7 @@
  * `data-fixed` stays, but others move around it. A part of an item with `data-still`, such as a form, moves nothing.
  */
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { followPress } from './press';
 
 /** Moves an item before another, or to the end of its kind (null). */
@@ -21,8 +21,10 @@ export function neighbour(keys: readonly string[], key: string, by: -1 | 1): str
   return (by < 0 ? keys[at - 1] : keys[at + 2]) ?? null;
 }
 
+/** The ref of the list, which the calling component renders. */
 export function useSorting<List extends HTMLElement>(move: Move): RefObject<List | null> {
   const list = useRef<List>(null);
+  useSteadyFocus(list);
   const latest = useRef(move);
   latest.current = move;
   useEffect(() => {
@@ -44,6 +46,14 @@ export function useSorting<List extends HTMLElement>(move: Move): RefObject<List
     };
   }, []);
   return list;
+}
+
+/** An element that moves in the page loses the focus: give it back at once, so that the next key reaches it. */
+function useSteadyFocus(list: RefObject<HTMLElement | null>): void {
+  const focused = document.activeElement;
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body && focused instanceof HTMLElement && list.current?.contains(focused)) focused.focus();
+  });
 }
 
 function begin(event: PointerEvent, list: HTMLElement, move: { readonly current: Move }): void {
@@ -91,12 +101,7 @@ function step(event: KeyboardEvent, list: HTMLElement, move: { readonly current:
   event.stopPropagation();
   const before = neighbour(itemsOf(list, item).map(keyOf), keyOf(item), event.key === 'ArrowUp' ? -1 : 1);
   if (before === undefined) return;
-  const focus = document.activeElement;
   move.current(keyOf(item), before);
-  // An element that is moved in the page loses the focus.
-  requestAnimationFrame(() => {
-    if (focus instanceof HTMLElement && focus.isConnected) focus.focus();
-  });
 }
 
 interface Drop {

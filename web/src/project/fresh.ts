@@ -1,0 +1,31 @@
+/** Reads of what the user changes meanwhile: a read that overlaps a change may lack it, and is repeated after the change. */
+export class Fresh {
+  private changes = 0;
+  private readonly open = new Set<Promise<unknown>>();
+
+  /** Make a change. It must not wait for a read. */
+  async change<T>(call: () => Promise<T>): Promise<T> {
+    this.outdate();
+    const change = call();
+    this.open.add(change);
+    try {
+      return await change;
+    } finally {
+      this.open.delete(change);
+    }
+  }
+
+  /** Something has changed: repeat the reads that have begun. */
+  outdate(): void {
+    this.changes += 1;
+  }
+
+  async read<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      while (this.open.size) await Promise.allSettled(this.open);
+      const before = this.changes;
+      const answer = await read();
+      if (before === this.changes) return answer;
+    }
+  }
+}
