@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from devtools.failure import Failure
+from gridview.support.version import VERSION
 
 
 class Command(NamedTuple):
@@ -47,6 +48,9 @@ COMMANDS = {
     ),
     "test": Command("run the tests", f"{_CHECKS}:test", f"{_CHECKS}:add_arguments"),
     "prove": Command.of("devtools.proof.prove.command", "run all proofs at full length (two to three hours)"),
+    "soak": Command.of(
+        "devtools.proof.soak.command", "load and kill a local stack for an hour, then compare"
+    ),
     "check": Command("check style, formatting, types and English", f"{_CHECKS}:check"),
     "faults": Command.of(
         "devtools.proof.faults.command", "play fault scenarios and check that the index stays right"
@@ -106,6 +110,9 @@ def main(arguments: Sequence[str]) -> int:
     if name in {"--help", "-h", "help"}:
         print(_overview())
         return 0 if arguments else _USAGE_STATUS
+    if name == "--version":
+        print(f"gridview {VERSION}")
+        return 0
     if name not in COMMANDS:
         print(f"dev: There is no subcommand {name!r}. To list them: ./dev --help.", file=sys.stderr)
         return _USAGE_STATUS
@@ -148,4 +155,4 @@ def _overview() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {summary}" for name, (summary, *_) in COMMANDS.items()]
     lines.append(f"  {'python':<{width}}  run Python with the locked packages and the repository's modules")
-    return "usage: ./dev COMMAND [--help] ...\n\n" + "\n".join(lines)
+    return "usage: ./dev COMMAND [--help] ...\n       ./dev --version\n\n" + "\n".join(lines)

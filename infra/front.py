@@ -10,6 +10,7 @@ from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
 from constructs import Construct
 
+from gridview.support.version import VERSION
 from infra import page
 from infra.checks import acknowledge
 from infra.identity import SCOPES, Identity
@@ -60,6 +61,7 @@ class Front(Construct):
             client = identity.add_page(url, settings)
             config = {
                 "auth": "cognito",
+                "version": VERSION,
                 "domain": login,
                 "clientId": client.user_pool_client_id,
                 "scopes": list(SCOPES),

@@ -4,6 +4,7 @@ from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsSta
 from constructs import Construct
 
 from gridview.support import forms
+from gridview.support.version import VERSION
 from infra import concurrency, isolation, protection
 from infra.account_answers import RESERVED_OUTPUT, RESTORED_OUTPUT
 from infra.alarms import Alarms
@@ -34,7 +35,8 @@ class GridviewStack(Stack):
         super().__init__(
             scope,
             settings.stack_name,
-            description="gridview: a grid view over DynamoDB",
+            description=f"gridview {VERSION}: a grid view over DynamoDB",
+            tags={"gridview-version": VERSION},
             termination_protection=settings.guarded,
             synthesizer=CliCredentialsStackSynthesizer() if settings.emulator else None,
         )
@@ -108,6 +110,7 @@ class GridviewStack(Stack):
 
     def _output(self, settings: Settings, parts: Parts, front: Front, alarms: Alarms) -> None:
         identity, dead_letters = parts.identity, parts.dead_letters
+        CfnOutput(self, "Version", value=VERSION)
         CfnOutput(self, "ApiUrl", value=front.api_url)
         CfnOutput(self, "SocketUrl", value=parts.sockets.url)
         CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)

@@ -13,6 +13,7 @@ from devtools.local.hosts import is_this_machine
 from devtools.local.sessions import Sessions
 from gridview.api.compression import LEAST_BYTES, accepts_gzip
 from gridview.support.errors import Forbidden, MethodNotAllowed, NotFound, RequestError
+from gridview.support.version import VERSION
 from infra import page
 
 _OWN_PAGES = frozenset({None, "same-origin", "none"})
@@ -61,7 +62,7 @@ class Site:
             return self._sessions.answer(request)
         file = self._dist / page.INDEX[1:] if page.is_own(request.path) else self._file(request.path)
         if request.path == page.CONFIG:
-            content = json.dumps({"auth": "local"}).encode()
+            content = json.dumps({"auth": "local", "version": VERSION}).encode()
         elif file.is_file():
             content = file.read_bytes()
         elif page.is_own(request.path):

@@ -32,6 +32,7 @@ from gridview.support.errors import (
     Unauthenticated,
     VersionMismatch,
 )
+from gridview.support.version import VERSION
 from infra.openapi import examples, responses
 from infra.openapi.requests import REQUESTS
 from infra.routes import ROUTES
@@ -98,7 +99,7 @@ def _document(routes: tuple[Route, ...]) -> Schema:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "gridview", "version": "1", "description": _ABOUT},
+        "info": {"title": "gridview", "version": VERSION, "description": _ABOUT},
         "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
         "paths": paths,
         "components": {

@@ -24,6 +24,7 @@ from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.processes import known, wait_until
 from devtools.local.table import TABLE
+from gridview.support.version import VERSION
 from tests.support.commands import dev
 from tests.support.stacks import SECONDS, LocalStack
 
@@ -262,7 +263,7 @@ def test_the_page_is_for_the_browser_that_has_the_key_and_down_keeps_all_but_the
         opened = browser.get("/")
         assert (opened.status_code, opened.headers["content-type"]) == (200, "text/html; charset=utf-8")
         assert re.search(r'src="/assets/[^"]+\.js"', opened.text)
-        assert browser.get("/config.json").json() == {"auth": "local"}
+        assert browser.get("/config.json").json() == {"auth": "local", "version": VERSION}
         assert browser.get("/v1/projects").status_code == 401
         assert browser.post("/local/session", json={"key": key}).status_code == 204
         person = {"tenant": "0807", "user": "ada", "role": "admin"}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gridview.support.version import VERSION
 from infra import page
 from tests.support.commands import node
 from tests.support.templates import of_construct, only, resources
@@ -79,6 +80,7 @@ def test_tests_of_a_deployment_upload_the_same(local_template: dict[str, Any]) -
     )
     assert json.loads(_text(local_template["Outputs"]["PageConfig"]["Value"])) == {
         "auth": "cognito",
+        "version": VERSION,
         "domain": _login(local_template),
         "clientId": f"<{client}>",
         "scopes": ["openid", "email", "profile"],

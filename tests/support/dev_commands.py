@@ -54,7 +54,7 @@ def why_wrong(command: str, *, only_named: bool = False) -> str | None:
     `only_named`: a command named in a sentence may be incomplete, but must exist.
     """
     _, name, *rest = shlex.split(re.sub(r"[\[\]]|\.\.\.", " ", command))
-    if name in {"--help", "python"}:
+    if name in {"--help", "--version", "python"}:
         return None
     if name not in COMMANDS:
         return f"there is no {name}"

@@ -25,6 +25,12 @@ PASTE = "e2e/paste.e2e.ts"
 TOUCH = "e2e/touch.e2e.ts"
 """The page on a telephone, only by fingers."""
 
+MATRIX = "e2e/matrix/*"
+"""Every state of the page in each window: its looks, not what it does."""
+
+LATE = 400
+"""The most milliseconds by which an answer is late."""
+
 ISSUES = 400
 """The number of the tracker's issues, with all their columns. The engine takes a minute to hold all 2,501 of them."""
 
@@ -43,9 +49,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
             yield running
 
 
-def passes(stack: LocalStack, *arguments: str, workers: int = 1) -> None:
+def passes(stack: LocalStack, *arguments: str, workers: int = 1, **variables: str) -> None:
     addresses = [stack.page() for _ in range(workers)]
-    env = {"GRIDVIEW_PAGE": " ".join(addresses), "GRIDVIEW_CHROMIUM": browser.find() or ""}
+    env = {"GRIDVIEW_PAGE": " ".join(addresses), "GRIDVIEW_CHROMIUM": browser.find() or "", **variables}
     run = ran("npm", "run", "--silent", "e2e", "-w", "web", "--", *arguments, env=env)
     assert run.returncode == 0, run.stdout + run.stderr
 
@@ -54,6 +60,14 @@ def passes(stack: LocalStack, *arguments: str, workers: int = 1) -> None:
 @pytest.mark.timeout(SHARED_CORES)
 def test_the_page_does_what_people_expect_of_it(stack: LocalStack) -> None:
     passes(stack, "--exclude", TRACKER, "--exclude", PASTE, "--exclude", TOUCH, workers=2)
+
+
+@needs.chromium
+@needs.time
+@pytest.mark.timeout(SHARED_CORES)
+def test_the_page_does_so_though_answers_come_late_and_overtake_each_other(stack: LocalStack) -> None:
+    late = {"GRIDVIEW_LATE": str(LATE)}
+    passes(stack, "--exclude", TRACKER, "--exclude", PASTE, "--exclude", MATRIX, workers=2, **late)
 
 
 @needs.chromium

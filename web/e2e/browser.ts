@@ -19,6 +19,8 @@ export interface Look {
   readonly scheme?: 'light' | 'dark';
   /** Whether the screen is touched, and nothing points at it. */
   readonly touch?: boolean;
+  /** The most milliseconds by which answers of the API come late: each waits by chance, so they overtake each other. */
+  readonly late?: number;
 }
 
 /** A window with its own cookies. It uses English and UTC, whatever the settings of this machine. */
@@ -32,7 +34,7 @@ export class Visit {
   ) {}
 
   static async begin(browser: Browser, origin: string, cookies: readonly Cookie[], look: Look = {}): Promise<Visit> {
-    const { width = 1366, height = 800, scheme = 'light', touch = false } = look;
+    const { width = 1366, height = 800, scheme = 'light', touch = false, late = 0 } = look;
     const context = await browser.newContext({
       baseURL: origin,
       viewport: { width, height },
@@ -45,6 +47,7 @@ export class Visit {
     });
     context.setDefaultTimeout(TIMEOUT);
     await context.addCookies([...cookies]);
+    if (late > 0) await context.addInitScript(answerLate, late);
     const visit = new Visit(context, await context.newPage());
     await visit.watch(origin);
     return visit;
@@ -65,4 +68,15 @@ export class Visit {
       if (protocol.startsWith('http') && asked !== origin) this.faults.push(`a request to ${request.url()}`);
     });
   }
+}
+
+/** Runs in the page. */
+function answerLate(most: number): void {
+  const fetchNow = window.fetch.bind(window);
+  window.fetch = async (...request) => {
+    const answer = await fetchNow(...request);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * most));
+    request[1]?.signal?.throwIfAborted();
+    return answer;
+  };
 }

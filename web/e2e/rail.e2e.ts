@@ -190,6 +190,7 @@ test('a theme is chosen in the account menu, and stays before the first paint', 
   const light = await ground();
   const choose = async (name: string) => {
     await page.getByRole('button', { name: 'Account menu' }).click();
+    await page.getByRole('menu').getByText(/^gridview \d+\.\d+\.\d+$/).waitFor();
     await page.getByRole('menuitemcheckbox', { name }).click();
   };
   await choose('Dark theme');

@@ -27,7 +27,7 @@ export const test = plain
     });
     const begin = async (user: User | null = ADMIN, look: Look = {}) => {
       const cookies = user ? await stack.cookiesOf(user) : stack.entrance;
-      const visit = await Visit.begin(browser, stack.origin, cookies, look);
+      const visit = await Visit.begin(browser, stack.origin, cookies, { late: inject('late'), ...look });
       visits.push(visit);
       return visit;
     };

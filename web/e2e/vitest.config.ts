@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { TIMEOUT } from './timeout.ts';
 
 const env = loadEnv('', '.', 'GRIDVIEW_');
-const { GRIDVIEW_PAGE: pages = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium', GRIDVIEW_IMAGES: images = '' } = env;
+const { GRIDVIEW_PAGE: pages = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium', GRIDVIEW_IMAGES: images = '', GRIDVIEW_LATE: late = '0' } = env;
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +16,8 @@ declare module 'vitest' {
     readonly thorough: boolean;
     /** The folder for images of every state; empty: none are written. */
     readonly images: string;
+    /** The most milliseconds by which answers of the API come late. */
+    readonly late: number;
   }
 }
 
@@ -24,7 +26,7 @@ const addresses = pages.split(' ');
 export default defineConfig({
   test: {
     include: ['e2e/**/*.e2e.ts'],
-    provide: { pages: addresses, chromium, thorough: 'GRIDVIEW_THOROUGH' in env, images },
+    provide: { pages: addresses, chromium, thorough: 'GRIDVIEW_THOROUGH' in env, images, late: Number(late) },
     // A worker keeps its browser for all its files. A key in an address is good once, so each worker has an address.
     isolate: false,
     maxWorkers: addresses.length,

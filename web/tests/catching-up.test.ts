@@ -36,6 +36,19 @@ describe('a list with a reported version', () => {
     expect(list.loads).toBe(5);
   });
 
+  test('is read for a version that it must have, unless it has it', async () => {
+    const { list, catching } = listed();
+    catching.expect(2);
+    await vi.advanceTimersByTimeAsync(400);
+    list.stored = 2;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([list.loaded, list.loads]).toEqual([2, 2]);
+    catching.expect(2);
+    catching.expect(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(list.loads).toBe(2);
+  });
+
   test.for([0, 50, 300])('is read although a report about other issues follows %i ms later', async (later) => {
     const { list, catching } = listed();
     catching.report(2);

@@ -15,6 +15,7 @@ from devtools.failure import Failure
 from devtools.local import command, tokens
 from devtools.local.folder import Folder, State
 from devtools.local.processes import known
+from gridview.support.version import VERSION
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
@@ -41,6 +42,11 @@ def test_the_overview_needs_only_the_standard_library() -> None:
         check=False,
     )
     assert status.returncode == 0, status.stderr
+
+
+def test_the_version_is_that_of_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"gridview {VERSION}\n"
 
 
 @pytest.mark.parametrize(("arguments", "status"), [([], 2), (["frobnicate"], 2)])

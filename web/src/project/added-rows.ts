@@ -7,6 +7,8 @@ import { ADDED, type Run } from '../rows/layout';
 
 export class AddedRows {
   private rows: readonly Row[] = [];
+  /** Whether the user has left a draft that was becoming an issue. */
+  private isLeft = false;
 
   constructor(
     private readonly project: Project,
@@ -40,16 +42,24 @@ export class AddedRows {
   }
 
   dropDraft(): void {
+    this.isLeft = false;
     this.change(this.rows.filter(({ num }) => num !== DRAFT));
   }
 
-  /** Add issues that were just created. The first of them takes the place of a draft. */
-  add(issues: readonly Kept[]): void {
-    this.change([...this.rows.filter(({ num }) => num !== DRAFT), ...issues.map((issue) => this.rowOf(issue))]);
+  /**
+   * Add issues that were just created. The first of them takes the place of a draft. Returns whether they are shown: not
+   * those of a draft that the user has left.
+   */
+  add(issues: readonly Kept[]): boolean {
+    const { isLeft } = this;
+    this.isLeft = false;
+    if (!isLeft) this.change([...this.rows.filter(({ num }) => num !== DRAFT), ...issues.map((issue) => this.rowOf(issue))]);
+    return !isLeft;
   }
 
   /** Forget them: they are read again, in their places. */
   forget(): void {
+    this.isLeft ||= this.hasDraft;
     this.rows = [];
   }
 

@@ -19,6 +19,11 @@ export class CatchingUp {
     void this.read(this.reading.signal);
   }
 
+  /** The list must have a version: read it again unless it has. */
+  expect(version: number): void {
+    if (!this.has(version)) this.report(version);
+  }
+
   close(): void {
     this.reading.abort();
   }

@@ -366,10 +366,11 @@ export class ProjectModel {
       this.settle();
     }
     if (made.length) {
-      this.added.add(made);
+      const isAtTheEnd = this.added.add(made);
       // The new rows are at the end until the user moves on; the count and the summaries include them at once.
       void this.counting.recount(this.filter);
       this.summarize({ again: true });
+      if (!isAtTheEnd) this.live.rereadPlaces();
     }
     const places = findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
     // The cards of a board go to their places at once; misfits stay.
@@ -418,9 +419,8 @@ export class ProjectModel {
   /** The focus is in this row. */
   private leaveRow(row: number): void {
     const slot = this.rows.at(row);
-    const num = slot.kind === 'issue' ? slot.row.num : 0;
-    const leaving = this.misfits.peek().size > 0 || this.added.length > 0;
-    if (leaving && !this.misfits.peek().has(num) && !this.added.has(num)) this.settle();
+    const stays = slot.kind === 'issue' && (this.misfits.peek().has(slot.row.num) || this.added.has(slot.row.num));
+    if (!stays && (this.misfits.peek().size || this.added.length)) this.settle();
   }
 
   /** Read everything on the screen again. */

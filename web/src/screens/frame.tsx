@@ -1,6 +1,7 @@
 /** The frame of every screen of a signed-in user: the bar at the top with the way home, the theme and the way out. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { version } from '../auth/config';
 import { initialsOf, type Person, type Session } from '../auth/session';
 import { follow } from '../router';
 import { Icon } from '../ui/icon';
@@ -74,6 +75,7 @@ function Account({ user, onSignOut }: { readonly user: Person; readonly onSignOu
             THEMES.map((one) => ({ text: words.account.theme[one], chosen: theme.value === one, act: () => chooseTheme(one) })),
             [{ text: words.signIn.out, act: onSignOut }],
           ]}
+          note={`${words.product} ${version.value}`}
           onClose={() => setAnchor(null)}
         />
       )}

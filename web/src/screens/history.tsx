@@ -43,7 +43,6 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
   );
   useEffect(() => {
     void model.people.load();
-    void changes.load();
     return () => changes.close();
   }, [changes]);
   const catchingUp = useMemo(() => {
@@ -52,6 +51,11 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
   }, [changes]);
   useEffect(() => () => catchingUp.close(), [catchingUp]);
   useSignalEffect(() => catchingUp.report(model.live.reported.value.versionOf(num)));
+  // The panel may have a version that nothing has reported: a read that counts a change before the feed delivers it.
+  useSignalEffect(() => {
+    const row = model.issue.row.value;
+    catchingUp.expect(row?.num === num ? row.version : 0);
+  });
   const [outcome, setOutcome] = useState('');
   const [refusal, setRefusal] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);

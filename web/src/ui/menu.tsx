@@ -31,10 +31,12 @@ export interface MenuProps {
   readonly groups: readonly (readonly MenuEntry[])[];
   /** Further entries at the end, under their own label. `choose` closes the menu and acts. */
   readonly end?: { readonly label: string; readonly content: (choose: (act: () => void) => void) => ComponentChildren };
+  /** A line below all entries. */
+  readonly note?: string;
   readonly onClose: () => void;
 }
 
-export function Menu({ anchor, at = null, label, groups, end, onClose }: MenuProps) {
+export function Menu({ anchor, at = null, label, groups, end, note, onClose }: MenuProps) {
   const panel = useRef<HTMLDivElement>(null);
   const giveBack = useFocusBack(panel, anchor);
   const choose = (act: () => void) => {
@@ -101,6 +103,11 @@ export function Menu({ anchor, at = null, label, groups, end, onClose }: MenuPro
       {end && (
         <div class="menu-group" role="group" aria-label={end.label}>
           {end.content(choose)}
+        </div>
+      )}
+      {note !== undefined && (
+        <div class="menu-note" role="none">
+          {note}
         </div>
       )}
     </div>

@@ -2,7 +2,7 @@
 
 Its packages, from the bottom up; each imports those before it and none after it:
 
-support < encoding < dynamodb < schema < index < query, commands, fsck < maintenance, live < api
+support < encoding < dynamodb < schema < derive < chains < journal < view < query, commands, fsck < maintenance, live < api
 
 `query`, `commands` and `fsck` do not import each other, nor do `maintenance` and `live`. The docstring of each package names its
 modules that do I/O; all others compute, and import none of those.

@@ -14,6 +14,7 @@ from devtools.local import sessions, tokens
 from devtools.local.server import application
 from devtools.local.sessions import Sessions
 from devtools.local.site import Site
+from gridview.support.version import VERSION
 from infra import page
 from tests.unit.devtools.local.test_server import Client, bearer
 
@@ -107,7 +108,7 @@ def test_a_file_is_compressed_for_browsers_that_take_it(browser: Browser, tmp_pa
 
 
 def test_the_configuration_names_the_sign_in(browser: Browser) -> None:
-    assert json.loads(browser.ask("GET", "/config.json")[2]) == {"auth": "local"}
+    assert json.loads(browser.ask("GET", "/config.json")[2]) == {"auth": "local", "version": VERSION}
 
 
 @pytest.mark.parametrize(

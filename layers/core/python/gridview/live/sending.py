@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from gridview.live.outbox import Reply
 from gridview.live.targets import LOCALHOST, Target, target_of, vetted
+from gridview.support.version import VERSION
 
 SECONDS = 10.0
 """For a whole attempt."""
@@ -174,7 +175,7 @@ class _Deadline:
 def _request(target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
     lines_by_name = {
         "Host": target.authority,
-        "User-Agent": "gridview-webhooks/1",
+        "User-Agent": f"gridview/{VERSION}",
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),
         "Accept-Encoding": "identity",

@@ -8,6 +8,8 @@ from botocore.credentials import CredentialProvider, CredentialResolver, Credent
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.loaders import create_loader
 
+from gridview.support.version import VERSION
+
 FAILURES = (ClientError, BotoCoreError)
 """The errors of a call of AWS."""
 
@@ -15,7 +17,7 @@ PATIENT = Config(
     connect_timeout=1,
     read_timeout=10,
     retries={"mode": "standard", "total_max_attempts": 5},
-    user_agent_extra="gridview",
+    user_agent_extra=f"gridview/{VERSION}",
 )
 """Short time-outs, and retries of calls that may succeed later."""
 

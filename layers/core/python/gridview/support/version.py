@@ -1,0 +1,3 @@
+"""The version of gridview, in one place: for OpenAPI, the page, `./dev`, the stack and `User-Agent`."""
+
+VERSION = "0.9.0"
