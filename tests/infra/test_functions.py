@@ -3,6 +3,7 @@ import sys
 from typing import Any
 
 from gridview.support.forms import NEWEST, OLDEST
+from gridview.support.version import VERSION
 from infra.event_sources import Endpoints, Schedule, StreamRecords
 from infra.functions import FUNCTIONS
 from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
@@ -267,7 +268,9 @@ def test_another_platform(local_template: dict[str, Any]) -> None:
 
 
 def test_outputs(template: dict[str, Any]) -> None:
+    assert template["Outputs"]["Version"]["Value"] == VERSION
     assert set(template["Outputs"]) == {
+        "Version",
         "ApiUrl",
         "SocketUrl",
         "PageUrl",

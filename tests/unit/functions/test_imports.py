@@ -16,10 +16,10 @@ from devtools.local.environment import local
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 759,
-    "command": 739,
-    "live": 736,
-    "socket": 637,
+    "query": 760,
+    "command": 740,
+    "live": 737,
+    "socket": 638,
     "deliver": 600,
     "maintain": 497,
     "upkeep": 519,
