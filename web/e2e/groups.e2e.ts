@@ -1,5 +1,5 @@
 /** The heads of groups: their figures, the heads that stay at the top, and new rows in a group. */
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { middleOf } from './dragging';
@@ -166,17 +166,17 @@ test('a button in the head of a group starts a row in the group', async ({ visit
   await page.locator('.editor:focus').fill('By mouse');
   // The user goes on before the answer comes: the row goes to its place then.
   let answer: () => void = () => undefined;
-  await page.route('**/issues/batch', async (route) => {
+  const hold = async (route: Route) => {
     const response = await route.fetch();
     await new Promise<void>((resolve) => (answer = resolve));
     await route.fulfill({ response });
-  });
+  };
+  await page.route('**/issues/batch', hold, { times: 1 });
   await page.keyboard.press('Enter');
   await expect.poll(() => countOf(api, id, { field: 'kind', op: 'eq', value: 'bolt' })).toBe(21);
   expect(await valuesOf(api, id, 61)).toMatchObject({ name: 'By mouse', kind: 'bolt' });
   await (await project.cell(0, 'Kind')).click();
   answer();
-  await page.unroute('**/issues/batch');
 
   // By keys it is in the menu of the group.
   await project.group('Kind: bolt, 21 issues').waitFor();

@@ -326,6 +326,11 @@ PROOFS: tuple[Proof, ...] = (
         ),
     ),
     Proof(
+        "a short soak",
+        "under mixed load and kills nothing that was answered is lost, and all that is derived agrees",
+        partial(run_tests, ["tests/engine/test_soak.py"]),
+    ),
+    Proof(
         "oracle",
         f"{QUERIES:,} random queries have the same answers as SQLite",
         partial(ask, QUERIES, "generated", "memory"),
