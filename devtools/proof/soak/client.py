@@ -1,7 +1,6 @@
 """The client of a soak: a call is repeated until it is answered, whatever is killed meanwhile."""
 
 import json
-import threading
 import time
 from collections.abc import Mapping
 from decimal import Decimal
@@ -34,8 +33,6 @@ class Client:
         self._client = httpx.Client(
             base_url=api, headers={"Authorization": f"Bearer {token}"}, timeout=_TIMEOUT
         )
-        self.over = threading.Event()
-        """Set: unanswered calls are not repeated any more."""
 
     def ask(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
@@ -58,7 +55,7 @@ class Client:
                 trouble = f"{answer.status_code} {answer.text}"
                 pause = max(pause, retry_after(answer.headers.get("Retry-After")))
             first = False
-            if self.over.is_set() or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise Failure(f"{method} {path} was not answered: {trouble}")
             time.sleep(pause)
 
@@ -70,7 +67,3 @@ class Client:
         if answer.status >= httpx.codes.BAD_REQUEST:
             raise Failure(f"{method} {path} answered {answer.status}: {answer.body}")
         return answer.body
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()

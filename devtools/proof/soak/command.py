@@ -75,7 +75,6 @@ class _Soak:
         self._console = console
         self._kills: Counter[str] = Counter()
         self._faults: list[str] = []
-        self._clients: list[Client] = []
 
     def run(self, seconds: float) -> int:
         projects = [self._project(tenant) for tenant in TENANTS]
@@ -206,9 +205,7 @@ class _Soak:
             self._console.print(one, markup=False)
 
     def _client(self, tenant: str, user: str) -> Client:
-        client = Client(self._stack.api, self._stack.token(tenant, user))
-        self._clients.append(client)
-        return client
+        return Client(self._stack.api, self._stack.token(tenant, user))
 
     def _thread(self, work: Callable[[], Any]) -> threading.Thread:
         def noting() -> None:
