@@ -101,10 +101,12 @@ async function makeFull(api: Api): Promise<string> {
     path,
     body: { name: 'Heavy parts', visibility: 'shared', query: { filter: HEAVY }, columns: ['name', 'weight'].map((field) => ({ field, width: 120, frozen: false })) },
   });
-  await api.call('POST', '/v1/projects/{project}/webhooks', { path, body: { url: RECEIVER, events: ['create', 'update'], enabled: true } });
+  const { body: sender } = await api.call('POST', '/v1/projects/{project}/webhooks', { path, body: { url: RECEIVER, events: ['create', 'update'], enabled: true } });
   await api.call('POST', '/v1/projects/{project}/webhooks', { path, body: { url: `${RECEIVER}/of/a/view/with/a/long/path`, view: view.id, events: ['enter', 'leave'], enabled: false } });
   await api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...path, view: view.id }, body: { query: { filter: HEAVIER } } });
   await changed(api, project, 1, { note: 'sent to the webhook' });
+  const messages = async () => (await api.call('GET', '/v1/projects/{project}/webhooks/{webhook}/deliveries', { path: { ...path, webhook: sender.id } })).body.items.length;
+  await expect.poll(messages).toBeGreaterThan(0);
   return project;
 }
 
