@@ -47,6 +47,26 @@ describe('a read of what the user changes', () => {
     expect(await Promise.all(made)).toEqual(['Error: refused', 'changed']);
   });
 
+  it('waits for changes in turn, each of which begins after the ones before, also after one that fails', async () => {
+    const fresh = new Fresh();
+    const calls = [new HeldCall(), new HeldCall(), new HeldCall()];
+    const begun: number[] = [];
+    const made = calls.map(({ call }, at) => fresh.changeInTurn(() => (begun.push(at), call())).catch(String));
+    let reads = 0;
+    const answer = fresh.read(() => Promise.resolve((reads += 1)));
+    await settled();
+    expect(begun).toEqual([0]);
+    calls[0]?.resolve('first');
+    await settled();
+    expect(begun).toEqual([0, 1]);
+    calls[1]?.reject(new Error('refused'));
+    await settled();
+    expect([begun, reads]).toEqual([[0, 1, 2], 0]);
+    calls[2]?.resolve('third');
+    expect(await answer).toBe(1);
+    expect(await Promise.all(made)).toEqual(['first', 'Error: refused', 'third']);
+  });
+
   it('is repeated if a change elsewhere was reported', async () => {
     const fresh = new Fresh();
     const first = new HeldCall();

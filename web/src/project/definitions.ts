@@ -19,8 +19,6 @@ export class Definitions {
     () => [...(this.project.value.attributes ?? []), ...this.indexes.value].some(({ build }) => build !== null),
   );
   private readonly fresh = new Fresh();
-  /** Ends when the moves that were asked for are sent. */
-  private moving: Promise<unknown> = Promise.resolve();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly closed = new AbortController();
 
@@ -33,21 +31,8 @@ export class Definitions {
   }
 
   /** Make a change and read everything again. Returns whether the API accepted it. */
-  async change(call: (api: Api, project: string) => Promise<unknown>): Promise<boolean> {
-    this.busy.value = true;
-    this.error.value = null;
-    try {
-      await this.fresh.change(() => call(this.api, this.project.peek().id));
-      await this.load();
-      return true;
-    } catch (error) {
-      // Someone else changed it meanwhile: show its present state.
-      if (error instanceof ApiError && error.status === 412) await this.load();
-      this.error.value = error;
-      return false;
-    } finally {
-      this.busy.value = false;
-    }
+  change(call: (api: Api, project: string) => Promise<unknown>): Promise<boolean> {
+    return this.changed(this.fresh.change(() => call(this.api, this.project.peek().id)));
   }
 
   /**
@@ -61,11 +46,9 @@ export class Definitions {
     const position = before === null ? others.length : others.findIndex((one) => one.id === before);
     if (!attribute || position < 0) return;
     this.project.value = { ...project, attributes: [...others.slice(0, position), attribute, ...others.slice(position)] };
-    const isSent = await this.change((api, of) => {
-      const send = () => api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: of, attribute: id }, body: { position } });
-      return (this.moving = this.moving.then(send, send));
-    });
-    if (!isSent) await this.load();
+    const path = { project: project.id, attribute: id };
+    const send = () => this.api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path, body: { position } });
+    if (!(await this.changed(this.fresh.changeInTurn(send)))) await this.load();
   }
 
   /** Checks of a formula, with its values for some issues. `attribute`: the computed field that has it; null for a new one. */
@@ -81,6 +64,24 @@ export class Definitions {
   close(): void {
     clearTimeout(this.timer);
     this.closed.abort();
+  }
+
+  /** Read everything again after a change. Returns whether the API accepted it. */
+  private async changed(change: Promise<unknown>): Promise<boolean> {
+    this.busy.value = true;
+    this.error.value = null;
+    try {
+      await change;
+      await this.load();
+      return true;
+    } catch (error) {
+      // Someone else changed it meanwhile: show its present state.
+      if (error instanceof ApiError && error.status === 412) await this.load();
+      this.error.value = error;
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
   }
 
   private async load(): Promise<void> {

@@ -2,6 +2,8 @@
 export class Fresh {
   private changes = 0;
   private readonly open = new Set<Promise<unknown>>();
+  /** Ends with the last change that was given in turn. */
+  private turn: Promise<unknown> = Promise.resolve();
 
   /** Make a change. It must not wait for a read. */
   async change<T>(call: () => Promise<T>): Promise<T> {
@@ -13,6 +15,15 @@ export class Fresh {
     } finally {
       this.open.delete(change);
     }
+  }
+
+  /** Make a change after the earlier ones in turn, even if these fail: the API then has them in the order of the user. */
+  changeInTurn<T>(call: () => Promise<T>): Promise<T> {
+    return this.change(() => {
+      const change = this.turn.then(call, call);
+      this.turn = change;
+      return change;
+    });
   }
 
   /** Something has changed: repeat the reads that have begun. */

@@ -38,8 +38,6 @@ export class SavedViews {
   readonly asked = signal<Asked | null>(null);
   readonly fields: readonly Field[];
   private readonly fresh = new Fresh();
-  /** Ends when the moves that were asked for are sent. */
-  private moving: Promise<unknown> = Promise.resolve();
   readonly opened: ReadonlySignal<Opened>;
   /** The view that the address names, as far as the project has its fields. */
   readonly view: ReadonlySignal<View>;
@@ -141,8 +139,7 @@ export class SavedViews {
     if (!present || present.place === place) return true;
     this.list.value = withView(this.list.peek(), { ...present, place });
     const isSent = await this.changing(async () => {
-      const send = () => this.api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...this.path, view: view.id }, body: { place } });
-      await this.fresh.change(() => (this.moving = this.moving.then(send, send)));
+      await this.fresh.changeInTurn(() => this.api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...this.path, view: view.id }, body: { place } }));
     });
     if (!isSent) await this.load();
     return isSent;
