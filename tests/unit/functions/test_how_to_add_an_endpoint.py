@@ -1,7 +1,5 @@
 """The instructions of CONTRIBUTING.md for a new endpoint, carried out as written."""
 
-import re
-import textwrap
 from typing import Any
 
 import openapi_spec_validator
@@ -17,20 +15,10 @@ from gridview.query_api.container import QueryContainer
 from gridview.query_api.resources import RESOURCES
 from infra.openapi import examples, responses
 from infra.openapi.document import document
-from infra.paths import ROOT
 from infra.routes import ROUTES, Declared
-from tests.support import worked_example
+from tests.support import recipes, worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context, claims
-
-
-def blocks() -> list[str]:
-    """The blocks of code of the section."""
-    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    section = page.split("\n## How to add an endpoint\n", 1)[1].split("\n## ", 1)[0]
-    return [
-        textwrap.dedent(block) for block in re.findall(r"^ *```python\n(.*?)^ *```$", section, re.M | re.S)
-    ]
 
 
 @pytest.fixture
@@ -38,7 +26,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Endpoints[QueryContainer]:
     """The endpoint of the page, in a resource beside the others. Its model and its example are in the places that the
     page names.
     """
-    endpoint, model, example = blocks()
+    endpoint, model, example = recipes.blocks("How to add an endpoint")
     endpoints = Endpoints[QueryContainer]("Attributes", "query")
     exec(endpoint, {**vars(attributes), "endpoints": endpoints})  # noqa: S102  what the page says
     names = {**vars(responses)}

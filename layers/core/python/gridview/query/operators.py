@@ -1,7 +1,7 @@
 """Every operator of a filter, in one table: its types, the form of its value, and the issues that it matches. Pure.
 
-Validation, the OpenAPI document, the table in docs/querying.md and tests are made from `OPERATORS`. Values are in stored
-form. An operator uses two forms of a value:
+Validation, the OpenAPI document and tests are made from `OPERATORS`; a test compares the table in docs/querying.md with it.
+Values are in stored form. An operator uses two forms of a value:
 
 - its *body* in the sort strings, whose order is the order of the field
 - its *identity*, which is equal exactly for equal values
