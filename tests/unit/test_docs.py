@@ -395,11 +395,13 @@ _SEEN_AT_ROOT = (
     "events/",
     "requirements/",
 )
+_BUILT = {"functions/query/openapi.json.gz"}
+"""Paths that only exist once something has built them."""
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_path_of_the_repository_that_is_named_exists(page: str) -> None:
-    named = re.findall(r"`([\w./\-]+/[\w./\-]*)`", text_of(page))
+    named = set(re.findall(r"`([\w./\-]+/[\w./\-]*)`", text_of(page))) - _BUILT
     assert [path for path in named if path.startswith(_SEEN_AT_ROOT) and not (ROOT / path).exists()] == []
 
 

@@ -38,8 +38,12 @@ class Gives(Enum):
 class Route:
     """One endpoint.
 
+    - `operation`: its id in the document, the name of its function. `tag` is its group there, `summary` its line.
+    - `path`: as in API Gateway, with parameters in braces.
     - `role`: the lowest that may call it; None: no token is required.
+    - `status`: of the answer if nothing is wrong.
     - `body`, `parameters` and `answer`: names of models, which only the document needs (`infra.openapi`).
+    - `takes` and `gives`: the headers of the request and of the answer that are documented beside those of each route.
     - `problems`: the ones that do not follow from the rest.
     - `job`: the answer may be 202 with a job.
     """
