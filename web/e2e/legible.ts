@@ -15,6 +15,9 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
 
 const PROBE = 'data-probe';
 
+/** The browser's words for a node that has left the document. */
+const GONE = 'Could not find node with given id';
+
 /**
  * The faults of the buttons in an element, light and dark. Only the first of equal-looking buttons is judged; `judged`
  * has the looks of earlier calls.
@@ -22,7 +25,15 @@ const PROBE = 'data-probe';
 export async function illegible(page: Page, within: Locator, judged: Set<string>): Promise<readonly string[]> {
   const looks = await within.evaluate(mark, { probe: PROBE, judged: [...judged] });
   if (!looks.length) return [];
+  const faults = await faultsOfMarked(page);
+  // Others are in their places now.
+  if (faults === 'drawn again') return illegible(page, within, judged);
   for (const look of looks) judged.add(look);
+  return faults;
+}
+
+/** The faults of the marked buttons. `drawn again`: some of them have left the document meanwhile. */
+async function faultsOfMarked(page: Page): Promise<readonly string[] | 'drawn again'> {
   const session = await page.context().newCDPSession(page);
   const faults: string[] = [];
   try {
@@ -35,6 +46,10 @@ export async function illegible(page: Page, within: Locator, judged: Set<string>
         faults.push(...found.map((fault) => `${colorScheme}, ${state}: ${fault}`));
       }
     }
+    return faults;
+  } catch (error) {
+    if (error instanceof Error && error.message.includes(GONE)) return 'drawn again';
+    throw error;
   } finally {
     await session.detach();
     await page.emulateMedia({ colorScheme: 'light' });
@@ -42,7 +57,6 @@ export async function illegible(page: Page, within: Locator, judged: Set<string>
       for (const element of document.querySelectorAll(`[${probe}]`)) element.removeAttribute(probe);
     }, PROBE);
   }
-  return faults;
 }
 
 async function probes(session: CDPSession): Promise<readonly number[]> {
