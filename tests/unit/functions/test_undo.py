@@ -440,6 +440,20 @@ def test_a_token_of_a_write_that_the_history_lacks_is_waited_for_though_it_has_a
     assert undone(undo(account, api, path, CHANGE, x_consistency_token=tokens)) == {1: 3, 2: 3}
 
 
+def test_a_token_of_a_delete_is_waited_for_beside_one_of_an_earlier_write(
+    account: Cloud, api: Client, path: str
+) -> None:
+    earlier = api.patch(f"{path}/issues/2", {"name": "Deck 2"})
+    headers = {"x-change-id": CHANGE}
+    first = api.delete(f"{path}/issues/1", headers=headers)
+    account.follow()
+    late = api.delete(f"{path}/issues/2", headers=headers)
+    tokens = ", ".join(answer.headers["x-consistency-token"] for answer in (late, first, earlier))
+    answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=tokens)
+    assert answer.kind == (409, "history-not-ready")
+    assert undone(undo(account, api, path, CHANGE, x_consistency_token=tokens)) == {1: 3, 2: 4}
+
+
 def test_tokens_of_other_issues_do_not_complete_a_change(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -352,14 +352,16 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
 def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
     """Raise HistoryNotReady unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
+    gone: set[int] = set()
     for one in recent:
         for num, version in one.versions.items():
             versions[num] = max(versions.get(num, DELETED), version)
+            if version == DELETED:  # the token of a delete names no version; others may name earlier ones
+                gone.add(num)
     if not versions:
         return
-    gone = [num for num, version in versions.items() if version == DELETED]
     for num, document in documents_by_number(table, catalog.tenant, catalog.project, gone).items():
-        versions[num] = document["version"]
+        versions[num] = max(versions[num], document["version"])
     wanted = [(num, version) for num, version in versions.items() if version != DELETED]
     found = read_changes(table, catalog.tenant, catalog.project, wanted, consistent=True)
     if len(found) < len(wanted):
