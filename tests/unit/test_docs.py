@@ -414,6 +414,11 @@ def test_every_module_that_is_named_by_its_import_exists(page: str) -> None:
         assert package.is_dir() or package.with_suffix(".py").exists() or last in defined_in(module), named
 
 
+def test_the_page_of_fields_names_all_types() -> None:
+    page = text_of("docs/fields.md")
+    assert [kind for kind in FieldType if f"`{kind}`" not in page] == []
+
+
 def test_every_command_that_is_shown_is_one_of_dev() -> None:
     from devtools.cli import COMMANDS
 
