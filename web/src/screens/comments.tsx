@@ -226,13 +226,18 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     setAt(mention?.at ?? 0);
     setOffered(found);
   };
+  /** Offer nothing, not even what is still being looked for. */
+  const endOffer = () => {
+    asked.current += 1;
+    setOffered([]);
+  };
   const choose = (user: Mentionable) => {
     const element = input.current;
     if (!element) return;
     const next = completed(text, element.selectionStart, at, user);
     setText(next.text);
     setChosen([...chosen.filter(({ id }) => id !== user.id), user]);
-    setOffered([]);
+    endOffer();
     element.value = next.text;
     element.focus();
     element.setSelectionRange(next.caret, next.caret);
@@ -254,7 +259,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
         if (event.key === 'Escape' && (offered.length || onCancel)) {
           // The panel itself stays open.
           event.stopPropagation();
-          if (offered.length) setOffered([]);
+          if (offered.length) endOffer();
           else cancel();
           input.current?.focus();
         }
