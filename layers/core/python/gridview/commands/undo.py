@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
@@ -352,14 +353,12 @@ def require_remembered(catalog: Catalog, extent: Extent) -> None:
 def require_recorded(table: Table, catalog: Catalog, recent: Recent) -> None:
     """Raise HistoryNotReady unless the history holds these writes: a read unit for each, and another for a delete."""
     versions: dict[int, int] = {}
-    gone: set[int] = set()
-    for one in recent:
-        for num, version in one.versions.items():
-            versions[num] = max(versions.get(num, DELETED), version)
-            if version == DELETED:  # the token of a delete names no version; others may name earlier ones
-                gone.add(num)
+    for num, version in chain.from_iterable(one.versions.items() for one in recent):
+        versions[num] = max(versions.get(num, DELETED), version)
     if not versions:
         return
+    # the token of a delete names no version, and another token may name an earlier one of its issue
+    gone = {num for one in recent for num, version in one.versions.items() if version == DELETED}
     for num, document in documents_by_number(table, catalog.tenant, catalog.project, gone).items():
         versions[num] = max(versions[num], document["version"])
     wanted = [(num, version) for num, version in versions.items() if version != DELETED]
