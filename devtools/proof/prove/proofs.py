@@ -18,6 +18,7 @@ from devtools.proof.faults import judging, local, mutants, scenarios
 from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
 from devtools.proof.faults.project import MEMORY, Engine
+from devtools.proof.forks import forked
 from devtools.proof.formulas import comparing as formulas
 from devtools.proof.oracle import command as oracle
 from devtools.proof.oracle.real import TITANIUM
@@ -144,21 +145,35 @@ def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
     )
 
 
-def hold_to_the_baseline(sizes: Sequence[int], _: int) -> Proven:
+def hold_to_the_baseline(sizes: Sequence[int], jobs: int) -> Proven:
     """Ask the baseline's questions of projects of these sizes."""
-    asked, differences = 0, []
-    for size in sizes:
-        recorded = baseline.recorded(size)
-        asked += len(recorded)
-        worse = baseline.compare(recorded, baseline.measure(size)).worse
-        differences += [f"{size:,} issues: {line}" for line in worse]
-    return Proven(f"{asked:,} queries of projects of up to {max(sizes):,} issues", differences)
+    with forked(jobs) as pool:
+        found = pool.map(_worse_than_recorded, sorted(sizes, reverse=True), chunksize=1)
+    asked = sum(len(baseline.recorded(size)) for size in sizes)
+    return Proven(
+        f"{asked:,} queries of projects of up to {max(sizes):,} issues",
+        [line for lines in reversed(found) for line in lines],
+    )
 
 
-def run_tests(paths: Sequence[str], _: int) -> Proven:
-    """Run the tests of some files; tests that enumerate go through everything."""
+def _worse_than_recorded(size: int) -> list[str]:
+    compared = baseline.compare(baseline.recorded(size), baseline.measure(size))
+    return [f"{size:,} issues: {line}" for line in compared.worse]
+
+
+def run_tests(paths: Sequence[str], jobs: int) -> Proven:
+    """Run the tests of some files, each in any of the processes; tests that enumerate go through everything."""
+    return _pytest("-n", str(jobs), "--dist", "worksteal", *paths)
+
+
+def run_tests_in_turn(paths: Sequence[str], _: int) -> Proven:
+    """Run tests that start engines and processes of their own, one after another; they too go through everything."""
+    return _pytest(*paths)
+
+
+def _pytest(*arguments: str) -> Proven:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *paths],
+        [sys.executable, "-m", "pytest", "-q", *arguments],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": PYTHONPATH, "GRIDVIEW_THOROUGH": "1"},
         capture_output=True,
@@ -172,13 +187,13 @@ def run_tests(paths: Sequence[str], _: int) -> Proven:
 def run_tests_of_the_comparison(jobs: int) -> Proven:
     """Run the tests of the comparison with PostgreSQL."""
     require_postgres()
-    return run_tests(["tests/bench/test_bench_postgres.py"], jobs)
+    return run_tests_in_turn(["tests/bench/test_bench_postgres.py"], jobs)
 
 
 def run_tests_of_imports(jobs: int) -> Proven:
     """Run the tests of imports over all of the tracker's issues."""
     require_tracker()
-    return run_tests(["tests/engine/test_import.py"], jobs)
+    return run_tests_in_turn(["tests/engine/test_import.py"], jobs)
 
 
 def compare_a_million(_: int) -> Proven:
@@ -282,7 +297,7 @@ PROOFS: tuple[Proof, ...] = (
     Proof(
         "the page",
         "the web page works in a browser by mouse, keys and touch, and each state fits each window and look",
-        partial(run_tests, ["tests/web/test_browser.py"]),
+        partial(run_tests_in_turn, ["tests/web/test_browser.py"]),
     ),
     Proof(
         "hostile requests",
@@ -315,7 +330,7 @@ PROOFS: tuple[Proof, ...] = (
         "consumers, checks and walks over DynamoDB Local",
         "consumers of the same records agree, checks find and repair damage, every walk shows each issue once",
         partial(
-            run_tests,
+            run_tests_in_turn,
             [
                 "tests/engine/test_consumer_engine.py",
                 "tests/engine/test_fsck.py",
@@ -328,7 +343,7 @@ PROOFS: tuple[Proof, ...] = (
     Proof(
         "a short soak",
         "under mixed load and kills nothing that was answered is lost, and all that is derived agrees",
-        partial(run_tests, ["tests/engine/test_soak.py"]),
+        partial(run_tests_in_turn, ["tests/engine/test_soak.py"]),
     ),
     Proof(
         "oracle",
@@ -400,7 +415,7 @@ PROOFS: tuple[Proof, ...] = (
     Proof(
         "benchmark",
         "the benchmark's figures equal the counts of the design",
-        partial(run_tests, ["tests/bench/test_bench.py"]),
+        partial(run_tests_in_turn, ["tests/bench/test_bench.py"]),
     ),
     Proof(
         "comparison with PostgreSQL",
