@@ -5,9 +5,12 @@ A date is its midnight in UTC. Functions that take either take both.
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from typing import TypeVar
 
 from gridview.encoding.values import parse_date
 from gridview.formulas.numbers import NoValue, Number, Unavailable
+
+Moment = TypeVar("Moment", date, datetime)
 
 _MIDNIGHT = "T00:00:00.000000Z"
 _DATE_LENGTH = len("2023-05-01")
@@ -89,43 +92,54 @@ def date_in(text: str) -> str:
         raise NoValue(Unavailable.NOT_A_DATE) from None
 
 
-def later(moment: str, count: Number, unit: str) -> str:
-    """Return an instant or a date so many whole units later, in the form of the given one.
+def adding(unit: str) -> Callable[[str, Number], str]:
+    """Return a function that returns an instant or a date so many whole units later, in the form of the given one.
 
-    A day that its month does not have becomes the month's last. NoValue outside the years 0001 to 9999.
+    A date takes no unit below a day. A day that its month does not have becomes the month's last. NoValue outside the
+    years 0001 to 9999.
     """
-    if not -_MOST_UNITS <= count <= _MOST_UNITS:
-        raise NoValue(Unavailable.OUT_OF_RANGE)
-    instant, whole = _instant(moment), int(count)
-    try:
-        found = (
-            instant + whole * _FIXED[unit]
-            if unit in _FIXED
-            else _months_later(instant, whole * _MONTHS[unit])
-        )
-    except OverflowError:
-        raise NoValue(Unavailable.OUT_OF_RANGE) from None
-    return found.date().isoformat() if len(moment) == _DATE_LENGTH else _stored(found)
+    step, months = _FIXED.get(unit), _MONTHS.get(unit, 0)
+
+    def later(moment: str, count: Number) -> str:
+        whole, is_date = int(count), len(moment) == _DATE_LENGTH
+        if not -_MOST_UNITS <= whole <= _MOST_UNITS:
+            raise NoValue(Unavailable.OUT_OF_RANGE)
+        try:
+            if is_date:
+                return moved(date.fromisoformat(moment), whole).isoformat()
+            return moved(_instant(moment), whole).isoformat(timespec="microseconds") + "Z"
+        except OverflowError:
+            raise NoValue(Unavailable.OUT_OF_RANGE) from None
+
+    def moved(moment: Moment, count: int) -> Moment:
+        return _months_later(moment, count * months) if step is None else moment + count * step
+
+    return later
 
 
-def difference(moment: str, since: str, unit: str) -> int:
-    """Return how many whole units lead from one instant to another; negative if the second is the later one."""
-    early, late = _instant(since), _instant(moment)
-    if late < early:
-        return -_whole_units(late, early, unit)
-    return _whole_units(early, late, unit)
+def between(unit: str) -> Callable[[str, str], int]:
+    """Return a function that returns how many whole units lead from its second instant to its first.
+
+    They are negative if the second is the later one.
+    """
+    step, months = _FIXED.get(unit), _MONTHS.get(unit, 0)
+
+    def whole_units(early: datetime, late: datetime) -> int:
+        return (late - early) // step if step else _whole_months(early, late) // months
+
+    def difference(moment: str, since: str) -> int:
+        early, late = _instant(since), _instant(moment)
+        return -whole_units(late, early) if late < early else whole_units(early, late)
+
+    return difference
 
 
-def _whole_units(early: datetime, late: datetime, unit: str) -> int:
-    if unit in _FIXED:
-        return (late - early) // _FIXED[unit]
+def _whole_months(early: datetime, late: datetime) -> int:
     months = (late.year - early.year) * 12 + late.month - early.month
-    if _months_later(early, months) > late:
-        months -= 1
-    return months // _MONTHS[unit]
+    return months - 1 if _months_later(early, months) > late else months
 
 
-def _months_later(instant: datetime, count: int) -> datetime:
+def _months_later(instant: Moment, count: int) -> Moment:
     months = instant.year * 12 + instant.month - 1 + count
     if not _FIRST_MONTH <= months < _MONTHS_END:
         raise NoValue(Unavailable.OUT_OF_RANGE)
@@ -140,7 +154,3 @@ def _is_leap(year: int) -> bool:
 
 def _instant(moment: str) -> datetime:
     return datetime.fromisoformat(moment.removesuffix("Z"))
-
-
-def _stored(instant: datetime) -> str:
-    return instant.isoformat(timespec="microseconds") + "Z"

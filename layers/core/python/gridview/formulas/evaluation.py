@@ -10,6 +10,7 @@ from gridview.encoding import sort_strings
 from gridview.encoding.values import TEXT_LIMIT, datetime_json
 from gridview.formulas import dates, numbers
 from gridview.formulas.characters import Characters, characters_of
+from gridview.formulas.folding import ARITHMETIC, folded
 from gridview.formulas.formula import Formula
 from gridview.formulas.functions import (
     FUNCTIONS,
@@ -29,6 +30,8 @@ from gridview.formulas.parts import (
     of_three,
     of_two,
     of_values,
+    with_first,
+    with_second,
 )
 from gridview.formulas.text_functions import TEXT_FUNCTIONS, concatenated, stripped
 from gridview.formulas.tree import ATTRIBUTE, BUILTIN, LITERALS, ChosenOption, Expression, ValueType
@@ -64,13 +67,14 @@ class Evaluator:
             return Computed(None, Unavailable.OUT_OF_RANGE)
         except BY_ZERO:
             return Computed(None, Unavailable.DIVISION_BY_ZERO)
-        return _available((None if value == "" else value, None))
+        # A comparison of a decimal with a text takes longer than all else here.
+        return _available((None if not value and value == "" else value, None))
 
 
 def evaluator_of(formula: Formula, others: Mapping[str, Evaluator]) -> Evaluator:
     """Return a formula ready to be evaluated. `others`: the formulas that it reads, by internal key of their fields."""
     compiler = _Compiler(characters_of(formula.unicode), others)
-    part = compiler.value(formula.tree, formula.type)
+    part = compiler.value(folded(formula.tree), formula.type)
     return Evaluator(formula, _RESULTS.get(formula.type, _as_it_is)(part))
 
 
@@ -143,18 +147,20 @@ class _Compiler:
             return lambda evaluation: evaluation.document.get(key, nothing)
         return lambda evaluation: evaluation.fields.get(key, nothing)
 
+    def _of_numbers(self, function: Callable[[Any, Any], Any], parts: Sequence[Expression]) -> FormulaPart:
+        """Return a function of two numbers. A literal one is not asked for each time."""
+        one, other = self._values(parts, ValueType.NUMBER)
+        left, right = parts
+        if right.kind == "n":
+            return with_second(function, one, right.value)
+        return with_first(function, left.value, other) if left.kind == "n" else of_two(function, one, other)
+
     # Operators
 
     def arithmetic(self, tree: Expression) -> FormulaPart:
-        function = _ARITHMETIC[tree.kind]
-        one, other = self._values(tree.parts, ValueType.NUMBER)
-        if tree.parts[1].kind == "n":
-            divisor = tree.parts[1].value
-            return of_one(lambda number: function(number, divisor), one)
-        return of_two(function, one, other)
-
-    def minus(self, tree: Expression) -> FormulaPart:
-        return of_one(FIELD.minus, self.value(tree.parts[0], ValueType.NUMBER))
+        function = ARITHMETIC[tree.kind]
+        parts = self._values(tree.parts, ValueType.NUMBER)
+        return of_one(function, *parts) if len(parts) == 1 else self._of_numbers(function, tree.parts)
 
     def shown(self, tree: Expression) -> FormulaPart:
         """Return a part as text."""
@@ -296,7 +302,7 @@ class _Compiler:
     def numeric(self, tree: Expression) -> FormulaPart:
         parts = self._values(tree.parts, ValueType.NUMBER)
         function = _NUMERIC[tree.kind]
-        return of_one(function, *parts) if len(parts) == 1 else of_two(function, *parts)
+        return of_one(function, *parts) if len(parts) == 1 else self._of_numbers(function, tree.parts)
 
     def rounding(self, tree: Expression) -> FormulaPart:
         mode = _ROUNDING[tree.kind]
@@ -337,15 +343,13 @@ class _Compiler:
         return stripped(dates.date_in, self.value(tree.parts[0], ValueType.TEXT))
 
     def date_add(self, tree: Expression) -> FormulaPart:
-        unit = tree.parts[2].value
         moment = self.value(tree.parts[0], tree.type)
         count = self.value(tree.parts[1], ValueType.NUMBER)
-        return of_two(lambda one, units: dates.later(one, units, unit), moment, count)
+        return of_two(dates.adding(tree.parts[2].value), moment, count)
 
     def date_diff(self, tree: Expression) -> FormulaPart:
-        unit = tree.parts[2].value
         one, other = (self._part(part) for part in tree.parts[:2])
-        return of_two(lambda moment, since: dates.difference(moment, since, unit), one, other)
+        return of_two(dates.between(tree.parts[2].value), one, other)
 
 
 def _nothing(kind: ValueType) -> str | None:
@@ -361,12 +365,6 @@ _FORMS: Mapping[ValueType, Callable[[Any], str]] = {
 }
 """The forms of values in texts."""
 
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": FIELD.add,
-    "-": FIELD.subtract,
-    "*": FIELD.multiply,
-    "/": FIELD.divide,
-}
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _NUMERIC: Mapping[str, Callable[..., Any]] = {
     "ABS": FIELD.abs,
@@ -390,8 +388,7 @@ _PARTS_OF_DATES: Mapping[str, Callable[[str], int]] = {
     "WEEKDAY": dates.weekday_of,
 }
 _BUILDERS: Mapping[str, Callable[[_Compiler, Expression], FormulaPart]] = {
-    **dict.fromkeys(_ARITHMETIC, _Compiler.arithmetic),
-    "minus": _Compiler.minus,
+    **dict.fromkeys(ARITHMETIC, _Compiler.arithmetic),
     "&": _Compiler.concatenation,
     "CONCAT": _Compiler.concatenation,
     "TEXT": _Compiler.text,

@@ -80,6 +80,8 @@ def canonical(number: Number) -> Decimal:
 
 def plain(number: Number) -> str:
     """Return the digits of a number, without an exponent."""
+    if isinstance(number, int):
+        return str(number)
     return f"{FIELD.normalize(number):f}" if number else "0"
 
 
@@ -136,7 +138,7 @@ def total(numbers: Sequence[Number]) -> Number:
 
 def mean(numbers: Sequence[Number]) -> Decimal:
     """Return the mean of at least one number."""
-    return FIELD.divide(total(numbers), len(numbers))
+    return FIELD.divide(total(numbers), Decimal(len(numbers)))
 
 
 def number_of(text: str) -> Decimal:

@@ -74,6 +74,26 @@ def of_two(function: Callable[[Any, Any], Any], one: FormulaPart, other: Formula
     return part
 
 
+def with_second(function: Callable[[Any, Any], Any], one: FormulaPart, second: Any) -> FormulaPart:
+    """Return a function of a value and one that is always the same."""
+
+    def part(evaluation: Evaluation) -> Any:
+        value = one(evaluation)
+        return None if value is None else function(value, second)
+
+    return part
+
+
+def with_first(function: Callable[[Any, Any], Any], first: Any, other: FormulaPart) -> FormulaPart:
+    """Return a function of one that is always the same and a value."""
+
+    def part(evaluation: Evaluation) -> Any:
+        value = other(evaluation)
+        return None if value is None else function(first, value)
+
+    return part
+
+
 def of_three(function: Callable[[Any, Any, Any], Any], parts: Sequence[FormulaPart]) -> FormulaPart:
     """Return a function of three values: no value if any is none."""
     one, other, third = parts
@@ -89,7 +109,11 @@ def of_values(function: Callable[[Sequence[Any]], Any], parts: Sequence[FormulaP
     """Return a function of those of several that are values: no value if none is."""
 
     def part(evaluation: Evaluation) -> Any:
-        values = [value for one in parts if (value := one(evaluation)) is not None]
+        values = []
+        for one in parts:
+            value = one(evaluation)
+            if value is not None:
+                values.append(value)
         return function(values) if values else None
 
     return part
