@@ -344,6 +344,26 @@ describe('a cell', () => {
     await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ name: 'Cable', state: 'open' });
     await project.counts('3 issues');
     expect((await project.rows()).map(({ cells }) => cells['Name'])).toEqual(['Girder', 'Rivet', 'Cable']);
+
+    // The next row begins while the API still creates the one before.
+    const held: Route[] = [];
+    await page.route('**/issues/batch', (route) => void held.push(route), { times: 2 });
+    for (const [at, name] of ['Plate', 'Beam'].entries()) {
+      await page.getByRole('button', { name: 'New row' }).click();
+      await editorIn(page).waitFor();
+      await page.keyboard.type(name);
+      await page.keyboard.press('Enter');
+      // Requests go out one after another.
+      await expect.poll(() => held.length).toBe(1);
+      await expect.poll(async () => (await project.cell(3 + at, 'Name')).innerText()).toBe(name);
+    }
+    await held[0]?.continue();
+    await expect.poll(() => held.length).toBe(2);
+    await held[1]?.continue();
+    await expect.poll(() => valuesOf(api, id, 4)).toMatchObject({ name: 'Plate' });
+    await expect.poll(() => valuesOf(api, id, 5)).toMatchObject({ name: 'Beam' });
+    await project.counts('5 issues');
+    expect((await project.rows()).map(({ cells }) => cells['Name'])).toEqual(['Girder', 'Rivet', 'Cable', 'Plate', 'Beam']);
   });
 });
 

@@ -31,6 +31,7 @@ function projectOf(range: Rectangle, runs = 1) {
     selectedTargets: () => targetsOf(layout, range.top, range.bottom),
     targets: ({ first, last }: { first: number; last: number }) => targetsOf(layout, first, last),
     changes: { begin: changeMany },
+    drafts: [],
     editor: { apply },
   } as unknown as ProjectModel;
   return { actions: new Actions(model), changeMany, apply };
@@ -139,7 +140,8 @@ describe('a fill', () => {
       canEdit: true,
       fieldAt: (column: number) => FIELDS[column],
       issuesIn: (first: number, last: number) => Promise.resolve(issues.slice(first, last + 1)),
-      editor: { apply },
+      drafts: [],
+    editor: { apply },
     } as unknown as ProjectModel;
     await new Actions(model).fill(source, target, { continues });
     return apply.mock.calls[0]?.[0].edits?.map(({ num, field: id, after }) => `${num} ${id} ${String(after)}`);

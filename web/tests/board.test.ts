@@ -5,7 +5,7 @@ import { Lane } from '../src/board/lane';
 import { carriedTo, stepped } from '../src/board/steps';
 import { drawn, heightOf, offsetAt, revealing, scrolledTo, topOf } from '../src/board/viewport';
 import type { Filter } from '../src/api/types';
-import { DRAFT, type CellValue, type Row } from '../src/fields/values';
+import type { CellValue, Row } from '../src/fields/values';
 import type { CountedGroup } from '../src/rows/groups';
 import type { Held } from '../src/rows/store';
 import { arranged, boardIn, canColumn, fittingBoard, proposedBoard, type Board } from '../src/view/board';
@@ -165,10 +165,10 @@ describe('the cards of a board', () => {
   });
 
   it('are on top when they are new, and the draft is none of them', () => {
-    const entries = [...held(runOf('open'), row(1, 'open')), ...held('added', row(8, 'open'), row(DRAFT, 'open'), row(9, 'open'), row(7, null))];
+    const entries = [...held(runOf('open'), row(1, 'open')), ...held('added', row(8, 'open'), row(-1, 'open'), row(9, 'open'), row(7, null))];
     const cards = new Cards(entries, arranging);
     expect(shown(cards, 'open', 1)).toEqual(['#9', '#8', 0]);
-    expect(cards.draft?.num).toBe(DRAFT);
+    expect(cards.draft?.num).toBe(-1);
     expect(cards.columnOf(row(7, null))).toBe('+');
     expect(shown(cards, '+', 0)).toEqual(['#7']);
   });

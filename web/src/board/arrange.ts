@@ -2,7 +2,7 @@
  * The cards of each column, from the rows that are held. A card is in the column of its value. After a move here, an
  * undo, or a change by someone else, the run of another column may still hold its row. Pure.
  */
-import { DRAFT, valueOf, type Row } from '../fields/values';
+import { isDraft, valueOf, type Row } from '../fields/values';
 import type { Held } from '../rows/store';
 import type { BoardValue } from '../view/board';
 import { keyOfColumn, runOf, type Column } from './columns';
@@ -44,7 +44,7 @@ export class Cards {
     const native = new Set<number>();
     for (const { run, offset, row } of held) {
       const isNew = run.key === arranging.added;
-      if (isNew && row.num === DRAFT) {
+      if (isNew && isDraft(row.num)) {
         this.draft = row;
         continue;
       }

@@ -9,7 +9,7 @@ import { BATCH } from '../edits/writes';
 import { keyOf } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import type { Anchor } from '../edits/placing';
-import { DRAFT, valueOf, type Row } from '../fields/values';
+import { isDraft, valueOf, type Row } from '../fields/values';
 import { labelOf } from '../grid/group-label';
 import type { Mover } from '../grid/move-entries';
 import { placeRows } from '../manual/place';
@@ -170,8 +170,8 @@ export class Board {
   }
 
   /** The place of a card in its column; undefined if it is not loaded. */
-  placeOf(num: number): { readonly column: ShownColumn; readonly place: number } | undefined {
-    const found = this.cards.peek().find(num);
+  placeOf(num: number | undefined): { readonly column: ShownColumn; readonly place: number } | undefined {
+    const found = num === undefined ? undefined : this.cards.peek().find(num);
     const column = this.shown.peek().find(({ key }) => key === found?.key);
     const place = found && column?.lane.placeOf(found.card);
     return column && place !== undefined ? { column, place } : undefined;
@@ -234,7 +234,7 @@ export class Board {
   /** The focus comes to a column. */
   entered(column: ShownColumn): void {
     this.awaited = null;
-    if (this.focus.peek()?.column === column.key && this.placeOf(this.focus.peek()?.num ?? -1)) return;
+    if (this.focus.peek()?.column === column.key && this.placeOf(this.focus.peek()?.num)) return;
     const top = this.views.get(column.key)?.extent().top ?? 0;
     const slot = this.at(column, Math.min(top, column.lane.length - 1));
     if (slot.kind === 'issue') this.choose(column.key, slot.row.num, { reveals: false, takesFocus: false });
@@ -270,7 +270,7 @@ export class Board {
   /** A card was clicked with Ctrl (`toggles`) or Shift (`extends`). */
   check(column: ShownColumn, num: number, how: 'toggles' | 'extends'): void {
     const { checked } = this.model;
-    const from = this.placeOf(this.focus.peek()?.num ?? DRAFT);
+    const from = this.placeOf(this.focus.peek()?.num);
     const to = this.placeOf(num);
     if (how === 'toggles' || !from || !to || from.column.key !== column.key) {
       checked.toggle(num);
@@ -340,7 +340,7 @@ export class Board {
     const carried = this.carried.peek();
     const column = this.shown.peek().find(({ key }) => key === carried?.over);
     if (!carried || !column) return false;
-    const own = this.placeOf(carried.nums[0] ?? DRAFT);
+    const own = this.placeOf(carried.nums[0]);
     const from = carried.place ?? (own?.column.key === column.key ? own.place : by > 0 ? -1 : column.lane.length + 1);
     const next = gapBeyond(from, by, own?.column.key === column.key ? own.place : null, column.lane.length);
     if (next === null) return true;
@@ -533,7 +533,7 @@ export class Board {
 
   /** The new card has become an issue: it gets the focus. */
   private tookDraft(draft: Row): void {
-    const [added] = [...this.model.rows.entries()].filter(({ run, row }) => run.key === ADDED && row.num !== DRAFT);
+    const [added] = [...this.model.rows.entries()].filter(({ run, row }) => run.key === ADDED && !isDraft(row.num));
     const column = this.cards.peek().columnOf(draft);
     if (added && mayTakeFocus()) this.choose(column, added.row.num);
   }

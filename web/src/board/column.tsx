@@ -2,8 +2,9 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { pill } from '../cells/show';
+import { keyOf } from '../edits/marks';
 import { formatFigure } from '../grid/figures';
-import { DRAFT, type Row } from '../fields/values';
+import type { Row } from '../fields/values';
 import { Icon } from '../ui/icon';
 import { words as pageWords } from '../words';
 import type { Board, ShownColumn } from './board';
@@ -39,7 +40,7 @@ export function ColumnView(props: ColumnProps) {
   return (
     <div class={`board-column${isTarget ? ' is-target' : ''}`} data-column={column.key} role="group" aria-label={words.column(name, column.lane.length)}>
       <Head {...props} name={name} />
-      {draft && board.cards.value.columnOf(draft) === column.key && <Draft board={board} row={draft} />}
+      {draft && board.cards.value.columnOf(draft) === column.key && <Draft key={draft.num} board={board} row={draft} />}
       <Cards {...props} name={name} />
     </div>
   );
@@ -98,7 +99,7 @@ function Draft({ board, row }: { readonly board: Board; readonly row: Row }) {
   const sent = useRef('');
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
-  const mark = board.model.editor.marks.value.get(`${DRAFT}/name`);
+  const mark = board.model.editor.marks.value.get(keyOf(row.num, 'name'));
   const end = (text: string) => {
     if (text.trim() && text === sent.current) return;
     sent.current = text;

@@ -502,6 +502,16 @@ export class Editor {
     if (this.marks.peek().get(keyOf(num, field))?.kind === 'refused') this.unmark([{ num, field }]);
   }
 
+  /** A draft has become an issue: marks of refused texts go along. */
+  moveRefusals(draft: number, num: number): void {
+    for (const { id } of this.fields) {
+      const mark = this.marks.peek().get(keyOf(draft, id));
+      if (mark?.kind !== 'refused') continue;
+      this.unmark([{ num: draft, field: id }]);
+      this.mark([{ num, field: id }], mark);
+    }
+  }
+
   /** A cell is not being edited any more. */
   forgetChange(num: number, field: string): void {
     if (this.marks.peek().get(keyOf(num, field))?.kind === 'changed') this.unmark([{ num, field }]);

@@ -61,8 +61,13 @@ export function rowOf({ num, version, key, fields, unavailable, ...builtIn }: Om
   };
 }
 
-/** The number of a row that is no issue yet: its first value creates it. */
-export const DRAFT = 0;
+/**
+ * Whether a row is no issue yet, by its number: its first value creates it. Drafts have numbers of their own, from 0
+ * down.
+ */
+export function isDraft(num: number): boolean {
+  return num <= 0;
+}
 
 export function valueOf(row: Row, field: string): CellValue {
   return row.values[field] ?? null;

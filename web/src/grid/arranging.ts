@@ -1,7 +1,7 @@
 /** Moves rows of the grid in a manual order: the selected or checked ones, by dragging and by keys. */
 import type { CellEdit } from '../edits/change';
 import { BATCH } from '../edits/writes';
-import { DRAFT, valueOf, type Row } from '../fields/values';
+import { isDraft, valueOf, type Row } from '../fields/values';
 import { nameOfGroup } from './group-entries';
 import type { Mover } from './move-entries';
 import type { Actions } from '../project/actions';
@@ -47,7 +47,7 @@ export class Arranging {
       groupOf: (row) => rows.layout.headsOver(row).at(-1)?.group ?? null,
       isPlaced: (row) => {
         const slot = rows.at(row);
-        return slot.kind === 'issue' && slot.row.num !== DRAFT && rows.placeOf(slot.row.num)?.run.key !== ADDED;
+        return slot.kind === 'issue' && !isDraft(slot.row.num) && rows.placeOf(slot.row.num)?.run.key !== ADDED;
       },
     };
   }

@@ -12,7 +12,7 @@ import { writeQueue } from '../edits/write-queue';
 import { keyOf } from '../edits/marks';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
-import { DRAFT, valueOf, type CellValue, type Row } from '../fields/values';
+import { isDraft, valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
 import { countOf, MAX_NAMED, MAX_TARGETS, type Target } from '../rows/targets';
 import { joinedOf, rowCount, rowsOf, sourceOf, type Joined, type Rectangle, type Rows } from '../selection/range';
@@ -47,10 +47,10 @@ export class Actions {
 
   readonly readOnly: ReadOnly;
 
-  /** The number of the issue that the draft becomes, while it is being created. */
-  private creating: Promise<number | null> | null = null;
-  /** The values that the draft has from the beginning. */
-  private drafted: Values = [];
+  /** The number of the issue that a draft becomes, while it is being created, by the number of the draft. */
+  private readonly creating = new Map<number, Promise<number | null>>();
+  /** The values that a draft has from the beginning, by its number. */
+  private readonly drafted = new Map<number, Values>();
 
   constructor(private readonly model: ProjectModel) {
     this.readOnly = new ReadOnly(model);
@@ -61,7 +61,7 @@ export class Actions {
    * marked at the cell.
    */
   commit(row: Row, field: Field, typed: Typed | null): void {
-    if (row.num === DRAFT) {
+    if (isDraft(row.num)) {
       void this.commitDraft(row, field, typed);
       return;
     }
@@ -267,41 +267,59 @@ export class Actions {
   }
 
   /**
-   * Show a new row, at the end until the user moves on, and return its place. It becomes an issue with its first value,
-   * so a user who cancels leaves nothing behind. It has these values from the beginning.
+   * Show a new row, at the end until the user moves on, and return its number. It becomes an issue with its first value,
+   * so a user who cancels leaves nothing behind. It has these values from the beginning. A new row that has no value yet
+   * is shown again instead.
    */
   draft(values: Values = []): number {
-    if (!this.creating && !this.model.hasDraft) this.drafted = values;
-    return this.model.draft(this.bodyOf(this.drafted));
+    const [begun] = this.idle();
+    if (begun !== undefined) return begun;
+    const num = this.model.draft(this.bodyOf(values));
+    this.drafted.set(num, values);
+    return num;
+  }
+
+  /** The drafts that are not becoming issues. */
+  private idle(): readonly number[] {
+    return this.model.drafts.filter((num) => !this.creating.has(num));
+  }
+
+  private drop(draft: number): void {
+    this.drafted.delete(draft);
+    this.model.dropDraft(draft);
   }
 
   /** An editor of a row that is no issue yet was closed. Further values wait until the first has created the issue. */
   private async commitDraft(row: Row, field: Field, typed: Typed | null): Promise<void> {
+    const creating = this.creating.get(row.num);
     const parsed = typed && parseTyped(field, typed);
     if (!parsed) {
-      if (!this.creating) this.model.dropDraft();
+      if (!creating) this.drop(row.num);
       return;
     }
     if (!parsed.ok) {
-      this.model.editor.refuse(DRAFT, field.id, 'text' in typed ? typed.text : '', parsed.message);
+      this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
       return;
     }
     const created = createdBy(typed);
-    if (this.creating) {
-      const num = await this.creating;
+    if (creating) {
+      const num = await creating;
       if (num !== null && (await this.addOptions(num, field, created))) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
       return;
     }
-    this.creating = this.addOptions(DRAFT, field, created).then((isReady) => (isReady ? this.createWith(field, parsed.value) : null));
-    await this.creating;
-    this.creating = null;
+    const begun = this.addOptions(row.num, field, created).then((isReady) => (isReady ? this.createFrom(row.num, field, parsed.value) : null));
+    this.creating.set(row.num, begun);
+    try {
+      if ((await begun) !== null) this.drafted.delete(row.num);
+    } finally {
+      this.creating.delete(row.num);
+    }
   }
 
-  /** Create the issue of the draft. Returns its number; null if the API refused it. */
-  private async createWith(field: Field, after: CellValue): Promise<number | null> {
-    this.model.rows.replace(DRAFT, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
-    const body = this.bodyOf([...this.drafted, { field: field.id, after }]);
-    const outcome = await this.model.editor.apply({ made: [newIssue(body)] });
+  /** Create the issue of a draft. Returns its number; null if the API refused it. */
+  private async createFrom(draft: number, field: Field, after: CellValue): Promise<number | null> {
+    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
+    const outcome = await this.model.createFrom(draft, this.bodyOf([...(this.drafted.get(draft) ?? []), { field: field.id, after }]));
     this.report(outcome);
     return outcome.taken.made[0]?.num ?? null;
   }
@@ -319,7 +337,7 @@ export class Actions {
   async remove(): Promise<void> {
     const selected = rowsOf(this.model.ranges);
     if (!selected.length || !this.model.canEdit) return;
-    if (!this.creating && this.model.hasDraft) this.model.dropDraft();
+    for (const draft of this.idle()) this.drop(draft);
     if (rowCount(selected) > BATCH) {
       await this.removeMany(this.model.selectedTargets());
       return;

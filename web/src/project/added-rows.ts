@@ -1,18 +1,22 @@
-/** Rows at the end of the screen, without a place yet: new issues, and a draft, which is no issue yet. */
+/** Rows at the end of the screen, without a place yet: new issues, and drafts, which are no issues yet. */
 import type { Project } from '../api/types';
 import type { Kept, Patch } from '../edits/change';
 import type { Field } from '../fields/fields';
-import { DRAFT, rowOf, type Row } from '../fields/values';
+import { isDraft, rowOf, type Row } from '../fields/values';
 import { ADDED, type Run } from '../rows/layout';
 
 export class AddedRows {
   private rows: readonly Row[] = [];
-  /** Whether the user has left a draft that was becoming an issue. */
-  private isLeft = false;
+  /** The number of the next draft. */
+  private next = 0;
+  /** The drafts that are becoming issues, by the body with which each is created. */
+  private readonly becoming = new Map<Patch, number>();
 
   constructor(
     private readonly project: Project,
     private readonly fields: readonly Field[],
+    /** A row as it is shown, with edits of it. */
+    private readonly held: (num: number) => Row | undefined,
     /** Called with the rows when they have changed, to show them. */
     private readonly show: (rows: readonly Row[]) => void,
   ) {}
@@ -21,8 +25,9 @@ export class AddedRows {
     return this.rows.length;
   }
 
-  get hasDraft(): boolean {
-    return this.has(DRAFT);
+  /** The drafts, in the order in which they began. */
+  get drafts(): readonly number[] {
+    return this.rows.flatMap(({ num }) => (isDraft(num) ? [num] : []));
   }
 
   has(num: number): boolean {
@@ -34,38 +39,53 @@ export class AddedRows {
     return { key: ADDED, filter: { field: 'num', op: 'in', value: this.rows.map(({ num }) => num) }, count: this.length };
   }
 
-  /** Add a draft with these values, unless there is one. */
-  draft(body: Patch): void {
-    if (this.hasDraft) return;
-    const { values, ...row } = this.rowOf({ num: DRAFT, version: 0, body });
+  /** Add a draft with these values. Returns its number. */
+  draft(body: Patch): number {
+    const num = this.next;
+    this.next -= 1;
+    const { values, ...row } = this.rowOf({ num, version: 0, body });
     this.change([...this.rows, { ...row, values: { ...values, num: null } }]);
+    return num;
   }
 
-  dropDraft(): void {
-    this.isLeft = false;
-    this.change(this.rows.filter(({ num }) => num !== DRAFT));
+  dropDraft(num: number): void {
+    this.change(this.rows.filter((row) => row.num !== num));
+  }
+
+  /** An issue is created from a draft, with this body. Returns how to end that. */
+  become(num: number, body: Patch): () => void {
+    this.becoming.set(body, num);
+    return () => this.becoming.delete(body);
   }
 
   /**
-   * Add issues that were just created. The first of them takes the place of a draft. Returns whether they are shown: not
-   * those of a draft that the user has left.
+   * Add issues that were just created, each in the place of its draft. Returns whether they are shown: not those of drafts
+   * that the user has left.
    */
   add(issues: readonly Kept[]): boolean {
-    const { isLeft } = this;
-    this.isLeft = false;
-    if (!isLeft) this.change([...this.rows.filter(({ num }) => num !== DRAFT), ...issues.map((issue) => this.rowOf(issue))]);
-    return !isLeft;
+    const replacing = new Map<number, Row>();
+    const others: Row[] = [];
+    for (const issue of issues) {
+      const draft = this.becoming.get(issue.body);
+      if (draft === undefined) others.push(this.rowOf(issue));
+      else if (this.has(draft)) replacing.set(draft, this.rowOf(issue));
+      else return false;
+    }
+    this.change([...this.rows.map((row) => replacing.get(row.num) ?? row), ...others]);
+    return true;
   }
 
   /** Forget them: they are read again, in their places. */
   forget(): void {
-    this.isLeft ||= this.hasDraft;
     this.rows = [];
   }
 
   private change(rows: readonly Row[]): void {
-    this.rows = rows;
-    this.show(rows);
+    this.rows = rows.map((row) => {
+      const held = this.held(row.num);
+      return held && held.version >= row.version ? held : row;
+    });
+    this.show(this.rows);
   }
 
   private rowOf({ num, version, body }: Kept): Row {

@@ -4,7 +4,7 @@
  */
 import { inputsOf, isOutdated, withComputed, withInputs, type Inputs } from '../fields/computed';
 import type { Field } from '../fields/fields';
-import { DRAFT, type Row } from '../fields/values';
+import { isDraft, type Row } from '../fields/values';
 import { Renewing, type RenewedRows } from './renewing';
 
 /** Reads these columns of issues. Issues that it does not find are left out. */
@@ -30,7 +30,7 @@ export class Computing {
     this.inputs = inputsOf(fields);
     this.renewing = new Renewing(rows, {
       isNeeded: () => this.inputs.size > 0,
-      isOutdated: (row) => row.num !== DRAFT && !computed.isWriting(row.num) && this.hasOutdated(row),
+      isOutdated: (row) => !isDraft(row.num) && !computed.isWriting(row.num) && this.hasOutdated(row),
       read: (nums) => this.readAgain(nums),
     });
   }

@@ -11,11 +11,11 @@ import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import type { Change, Patch } from '../edits/change';
-import { Editor, type HeldRows } from '../edits/editor';
+import { newIssue, type Change, type Patch } from '../edits/change';
+import { Editor, type HeldRows, type Outcome } from '../edits/editor';
 import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
-import { DRAFT, type Row } from '../fields/values';
+import { isDraft, type Row } from '../fields/values';
 import type { Feed } from '../live/feed';
 import { ADDED, Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
@@ -173,7 +173,7 @@ export class ProjectModel {
     const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
     this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
     this.editing = new Editing(this.editor, () => this.live.release());
-    this.added = new AddedRows(project, this.fields, (rows) => {
+    this.added = new AddedRows(project, this.fields, (num) => this.rows.held(num), (rows) => {
       this.relayout();
       if (rows.length) this.rows.seed(this.added.run(), rows);
     });
@@ -274,7 +274,7 @@ export class ProjectModel {
     for (let index = first; index <= Math.min(last, this.size.rows - 1); ) {
       const slot = this.rows.at(index);
       if (slot.kind === 'issue') {
-        if (slot.row.num !== DRAFT) found.push(slot.row);
+        if (!isDraft(slot.row.num)) found.push(slot.row);
         index += 1;
         continue;
       }
@@ -378,21 +378,33 @@ export class ProjectModel {
     this.finding.changed();
   }
 
-  /** Show a row at the end that is no issue yet, with these values, or the one that is shown already. Returns its place. */
+  /** Show a row at the end that is no issue yet, with these values. Returns its number. */
   draft(body: Patch): number {
-    this.added.draft(body);
-    return this.size.rows - 1;
+    return this.added.draft(body);
   }
 
-  /** Take away the row that is no issue yet. */
-  dropDraft(): void {
-    if (!this.hasDraft) return;
-    for (const { id } of this.fields) this.editor.forgetRefusal(DRAFT, id);
-    this.added.dropDraft();
+  /** Take away a row that is no issue yet. */
+  dropDraft(num: number): void {
+    for (const { id } of this.fields) this.editor.forgetRefusal(num, id);
+    this.added.dropDraft(num);
   }
 
-  get hasDraft(): boolean {
-    return this.added.hasDraft;
+  /** Create the issue of a draft, with this body. Texts that were refused stay marked, at the issue. */
+  async createFrom(draft: number, body: Patch): Promise<Outcome> {
+    const end = this.added.become(draft, body);
+    try {
+      const outcome = await this.editor.apply({ made: [newIssue(body)] });
+      const [issue] = outcome.taken.made;
+      if (issue) this.editor.moveRefusals(draft, issue.num);
+      return outcome;
+    } finally {
+      end();
+    }
+  }
+
+  /** The numbers of the rows that are no issues yet. */
+  get drafts(): readonly number[] {
+    return this.added.drafts;
   }
 
   /** Show rows where they are being placed. Returns how to show them where the API has them. */
@@ -462,7 +474,7 @@ export class ProjectModel {
   private issueInFocus(): Row | null {
     const row = this.selection.peek()?.anchor.row;
     const slot = row === undefined ? undefined : this.rows.at(row);
-    return slot?.kind === 'issue' && slot.row.num !== DRAFT ? slot.row : null;
+    return slot?.kind === 'issue' && !isDraft(slot.row.num) ? slot.row : null;
   }
 
   /** Open a group that is closed, or close it. */
@@ -511,7 +523,8 @@ export class ProjectModel {
   /** Whether new issues are not to go to their places yet: on a board, the draft and the card in focus. */
   private hasStaying(): boolean {
     if (!this.isBoard) return this.added.length > 0;
-    return this.hasDraft || this.added.has(this.issueInFocus()?.num ?? DRAFT);
+    const focus = this.issueInFocus();
+    return this.drafts.length > 0 || (focus !== null && this.added.has(focus.num));
   }
 
   /** Read rows, groups and counts again. An edit that begins meanwhile outdates them: its effect is on the screen already. */

@@ -1,5 +1,5 @@
 /** The issues for which the editor of a formula shows values: the first ones in view. */
-import { DRAFT, valueOf, type Row } from '../fields/values';
+import { isDraft, valueOf, type Row } from '../fields/values';
 
 export interface SampleRow {
   readonly num: number;
@@ -10,7 +10,7 @@ const SAMPLE = 5;
 
 export function sampleOf(rows: readonly Row[]): readonly SampleRow[] {
   return rows
-    .filter(({ num }) => num !== DRAFT)
+    .filter(({ num }) => !isDraft(num))
     .slice(0, SAMPLE)
     .map((row) => ({ num: row.num, name: String(valueOf(row, 'name') ?? '') }));
 }

@@ -238,13 +238,14 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
       grid.current.add();
       return;
     }
-    const row = actions.draft(values);
+    const draft = actions.draft(values);
+    const end = model.size.rows - 1;
     const isEditable = ({ field }: Column) => model.field(field)?.editable === true;
     const columns = model.columns.peek();
     const name = columns.findIndex(({ field }) => field === 'name');
     const column = name < 0 ? columns.findIndex(isEditable) : name;
-    // The row stays the last one if the groups before it are counted meanwhile.
-    grid.current?.edit(() => ({ row: model.hasDraft ? model.size.rows - 1 : row, column }));
+    // The groups before it may be counted meanwhile.
+    grid.current?.edit(() => ({ row: model.rows.indexOf(draft) ?? end, column }));
   };
   const backToGrid = () => {
     if (model.size.rows > 0) grid.current?.focus(model.selection.peek()?.anchor ?? { row: 0, column: 0 });
