@@ -14,7 +14,6 @@ from gridview.formulas.definition import (
     Cycle,
     define,
     expansions,
-    readers,
 )
 from gridview.formulas.errors import FormulaError
 from gridview.formulas.evaluation import evaluator_of, evaluators_of
@@ -257,12 +256,3 @@ def test_a_cycle_among_others_has_a_path() -> None:
 def test_the_path_of_a_cycle_begins_with_the_field_that_is_changed() -> None:
     for own, path in (("a", ("a", "b", "c", "a")), ("b", ("b", "c", "a", "b")), ("c", ("c", "a", "b", "c"))):
         assert definition._turned(("a", "b", "c", "a"), own) == path
-
-
-def test_who_reads_a_field() -> None:
-    scope = project("{cost}", "{f1} + 1", "{qty}", "{f2} + {f3}", "{cost} + {f4}")
-    formulas = formulas_of(scope)
-    assert readers(formulas, "a1") == ["a101", "a105", "a102", "a104"]
-    assert readers(formulas, "a103") == ["a104", "a105"]
-    assert readers(formulas, "a105") == []
-    assert readers(formulas, "a4") == []

@@ -127,16 +127,6 @@ def expansions(formulas: Mapping[str, Formula]) -> dict[str, Expansion]:
     return found
 
 
-def readers(formulas: Mapping[str, Formula], key: str) -> list[str]:
-    """Return the internal keys of the fields whose formulas read a field, themselves or through others, near ones first."""
-    found: dict[str, None] = {}
-    near: Iterable[str] = (key,)
-    while near:
-        near = [at for at, one in formulas.items() if at not in found and not one.uses.isdisjoint(near)]
-        found.update(dict.fromkeys(near))
-    return list(found)
-
-
 def _turned(path: tuple[str, ...], own: str) -> tuple[str, ...]:
     """Return a cycle so that it begins and ends with a field in it."""
     at = path.index(own)
