@@ -8,6 +8,7 @@ import pytest
 
 from gridview.commands import manual_orders, placing, undo
 from gridview.encoding import keys
+from gridview.encoding.fractional_keys import default_key
 from gridview.encoding.json_codec import dumps
 from gridview.maintenance.rebalancing import Rebalancing
 from gridview.schema import placements
@@ -774,6 +775,51 @@ def test_without_room_a_placement_waits_for_the_rebalance(
     place(api, issues, view, 7, after=3)
     account.derive()
     assert rows(api, issues, view)[-3:] == [3, 7, 4]
+
+
+def test_a_row_keeps_its_place_though_an_earlier_state_of_its_document_is_read(
+    api: Client, account: Cloud, issues: str, view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, hidden = Stream(account), issue_key(11)
+    account.table.stale(lambda _, __: 0)
+    api.made(f"{issues}/issues", {"name": "issue 11"})
+    place(api, issues, view, 11, after=1)
+    stream.deliver()
+    # The index has had it for longer than placements are kept.
+    monkeypatch.setattr(placements, "_KEPT_SECONDS", 0)
+    place(api, issues, view, 2, after=3)
+    stream.deliver()
+    account.table.stale(lambda key, states: states if key == hidden else 0)
+    for _ in range(8):
+        place(api, issues, view, 2, after=1)
+        order = [1, 2, 11, *range(3, 11)]
+        assert sorted(order, key=lambda num: ranked(account, num)) == order
+        place(api, issues, view, 2, before=None)
+    order = [1, 11, *range(3, 11), 2]
+    for _ in range(300):
+        num = next(one for one in (order[-1], order[0]) if one != 11)
+        place(api, issues, view, num, before=11)
+        order.remove(num)
+        order.insert(order.index(11), num)
+        stream.look()
+        if max(map(len, ranks(account))) > 24:
+            break
+    else:
+        raise AssertionError("ranks do not grow")
+    stream.deliver()
+    account.upkeep()
+    stream.deliver()
+    assert max(map(len, ranks(account))) <= 12
+    account.table.stale(None)
+    assert rows(api, issues, view) == order
+
+
+def ranked(account: Cloud, num: int) -> str:
+    """The rank of an issue in the only order of the project."""
+    document = account.table.get(*issue_key(num), consistent=True)
+    assert document is not None
+    rank: str = document["fields"].get("m1") or default_key(num)
+    return rank
 
 
 def issue_key(num: int) -> tuple[str, str]:

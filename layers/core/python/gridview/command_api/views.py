@@ -171,7 +171,7 @@ def _placed(request: CommandRequest, asked: "OrderRequest", change: UUID) -> Res
         served = order.served
 
         def near(beside: RankedRow | None, limit: int, recent: Recent, *, backward: bool) -> Neighbors:
-            context = ReadContext(own.table, catalog, epoch=epoch, recent=recent)
+            context = ReadContext(own.table, catalog, epoch=epoch, recent=recent, consistent=True)
             return rows_beside(context, served, beside, limit, backward=backward)
 
         context = WriteContext(own.table, catalog, actor, change=change, epoch=epoch)

@@ -215,7 +215,8 @@ class Rebalancing:
         if order.served is None:
             return [], frozenset()
         recent = state.writes_known(self.project, clock.seconds())
-        context = ReadContext(self.table, catalog, epoch=epoch, recent=recent)
+        # A row that an earlier state of its document hides would lose its place.
+        context = ReadContext(self.table, catalog, epoch=epoch, recent=recent, consistent=True)
         reach = _WINDOWS[-1] // 2 + 1
         place = RankedRow(1, rank)
         before = rows_beside(context, order.served, place, reach, backward=True)

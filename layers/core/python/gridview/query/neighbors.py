@@ -35,7 +35,8 @@ def rows_beside(
 
     `beside` None: from the first row on, or backward from the last one. `with_it`: begin with the row itself.
 
-    The rows are exact as of the writes that the context includes. Costs as a result page of so many rows without any field.
+    The rows are exact as of the writes that the context includes, if it reads strongly consistent. Costs as a result page of
+    so many rows without any field.
     If rows were deleted or moved that the index still has there, further pages are read: fewer rows mean the end of the order.
     """
     query = GridQuery(

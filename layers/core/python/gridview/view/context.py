@@ -20,8 +20,8 @@ class ReadContext:
     - `epoch`: finds out whether the catalog is current.
     - `recent`: writes that the answer must include.
     - `feed`: seals the cursor of the changes; None: the answer has none.
-    - `consistent`: the answer includes every change that the journal had when the request began, so the journal is read
-      strongly consistent.
+    - `consistent`: the answer includes every change that the journal had when the request began, and no document is an
+      earlier one. So the journal and documents are read strongly consistent, at twice the units.
     """
 
     table: Table

@@ -324,7 +324,9 @@ class IndexView:
             return read.enough is not None and _size_at_the_head(wanted, found) > read.enough
 
         paths = None if read.paths is None else (*read.paths, (DELETED_BY,))
-        fetched = table.batch_get(list(wanted), paths=paths, enough=is_enough)
+        fetched = table.batch_get(
+            list(wanted), consistent=self._context.consistent, paths=paths, enough=is_enough
+        )
         before |= {item["num"]: item for item in fetched.items.values() if not is_trashed(item)}
         found = {num: before[num] for num in read.numbers if num in before}
         return Documents(found, frozenset(wanted[key] for key in fetched.left))

@@ -75,7 +75,7 @@ class ReadTotals:
 
 @dataclass(frozen=True, slots=True)
 class ReadDocuments:
-    """The documents of these issues, eventually consistent. The answer: Documents.
+    """The documents of these issues, eventually consistent unless the context says otherwise. The answer: Documents.
 
     `enough`: bytes of the documents at the head of the list, beyond which the others may be left out; None: all are needed.
     """
