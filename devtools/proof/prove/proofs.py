@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -48,13 +50,21 @@ class Proven(NamedTuple):
     differences: Sequence[str] = ()
 
 
+Finish = Callable[[], Proven]
+"""Waits for the end of a proof that has begun."""
+
+
 class Proof(NamedTuple):
-    """One proof; `run` takes how many processes it may use."""
+    """One proof; `run` takes how many processes it may use.
+
+    `begin`: begins a proof that mostly waits, so that others can run beside it.
+    """
 
     name: str
     proves: str
     run: Callable[[int], Proven]
     on_request: bool = False
+    begin: Callable[[], Finish] | None = None
 
 
 def play(seeds: Sequence[int], engine: Engine, jobs: int) -> Proven:
@@ -163,25 +173,38 @@ def _worse_than_recorded(size: int) -> list[str]:
 
 def run_tests(paths: Sequence[str], jobs: int) -> Proven:
     """Run the tests of some files, each in any of the processes; tests that enumerate go through everything."""
-    return _pytest("-n", str(jobs), "--dist", "worksteal", *paths)
+    return _begin_pytest("-n", str(jobs), "--dist", "worksteal", *paths)()
 
 
 def run_tests_in_turn(paths: Sequence[str], _: int) -> Proven:
     """Run tests that start engines and processes of their own, one after another; they too go through everything."""
-    return _pytest(*paths)
+    return begin_tests_in_turn(paths)()
 
 
-def _pytest(*arguments: str) -> Proven:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": PYTHONPATH, "GRIDVIEW_THOROUGH": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    last = done.stdout.strip().rpartition("\n")[2]
-    return Proven(last, [] if done.returncode == 0 else [done.stdout + done.stderr])
+def begin_tests_in_turn(paths: Sequence[str]) -> Finish:
+    """Begin such tests."""
+    return _begin_pytest(*paths)
+
+
+def _begin_pytest(*arguments: str) -> Finish:
+    handle, name = tempfile.mkstemp(".log", "gridview-proof-")
+    with os.fdopen(handle) as output:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-q", *arguments],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": PYTHONPATH, "GRIDVIEW_THOROUGH": "1"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def finish() -> Proven:
+        status = running.wait()
+        log = Path(name)
+        text = log.read_text("utf-8", errors="replace").strip()
+        log.unlink()
+        return Proven(text.rpartition("\n")[2], [] if status == 0 else [text])
+
+    return finish
 
 
 def run_tests_of_the_comparison(jobs: int) -> Proven:
@@ -298,6 +321,7 @@ PROOFS: tuple[Proof, ...] = (
         "the page",
         "the web page works in a browser by mouse, keys and touch, and each state fits each window and look",
         partial(run_tests_in_turn, ["tests/web/test_browser.py"]),
+        begin=partial(begin_tests_in_turn, ["tests/web/test_browser.py"]),
     ),
     Proof(
         "hostile requests",
@@ -429,4 +453,4 @@ PROOFS: tuple[Proof, ...] = (
         on_request=True,
     ),
 )
-"""In the order in which they run."""
+"""In the order in which they run. Those that have begun beside the others end after them."""

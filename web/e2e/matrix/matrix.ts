@@ -4,6 +4,7 @@ import { ADMIN } from '../stack';
 import { test } from '../test';
 import { faultsOf } from './judge';
 import type { State } from './state';
+import { STATES } from './states';
 
 /** Telephones, a tablet, a laptop, a screen. */
 export const WINDOWS = [
@@ -24,5 +25,12 @@ export function judge({ width, height }: (typeof WINDOWS)[number], states: reado
         expect(await faultsOf(page, `${name}-${width}`, inject('images'))).toEqual([]);
       });
     }
+  });
+}
+
+/** Define the tests of every state in the window of this width: a file for each, so that several run at a time. */
+export function every(width: (typeof WINDOWS)[number]['width']): void {
+  describe.runIf(inject('thorough'))('every state', () => {
+    for (const window of WINDOWS) if (window.width === width) judge(window, STATES);
   });
 }

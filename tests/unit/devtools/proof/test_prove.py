@@ -2,8 +2,8 @@
 
 import io
 import re
-import subprocess
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,13 +187,35 @@ def test_missing_data_and_programs_are_named(monkeypatch: pytest.MonkeyPatch, tm
         proofs.run_tests_of_the_comparison(1)
 
 
-def test_tests_that_fail_are_a_difference(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_that_fail_are_a_difference(tmp_path: Any) -> None:
     failing = tmp_path / "test_it.py"
     failing.write_text("def test_it():\n    assert 1 == 2\n")
     found = proofs.run_tests([str(failing)], 1)
     assert "1 failed" in found.figures
     (difference,) = found.differences
     assert "assert 1 == 2" in difference
-    passed = subprocess.CompletedProcess([], 0, "..\n2 passed in 1s\n", "")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: passed)
-    assert proofs.run_tests([str(failing)], 1) == Proven("2 passed in 1s", [])
+    failing.write_text("def test_it():\n    pass\n")
+    assert proofs.run_tests([str(failing)], 1).differences == []
+
+
+def test_a_proof_that_mostly_waits_runs_beside_the_others(tmp_path: Any) -> None:
+    waiting = tmp_path / "test_waiting.py"
+    # It ends only if the other proof runs meanwhile.
+    waiting.write_text(
+        "import os, time\n\ndef test_it():\n"
+        f"    while not os.path.exists({str(tmp_path / 'ended')!r}):\n        time.sleep(0.01)\n"
+    )
+
+    def other(_: int) -> Proven:
+        (tmp_path / "ended").touch()
+        return Proven("7 things")
+
+    begin = partial(proofs.begin_tests_in_turn, [str(waiting)])
+    console = Console(file=io.StringIO(), highlight=False, soft_wrap=True)
+    chosen = [Proof("waits", "", breaks, begin=begin), Proof("other", "", other)]
+    assert command.run_all(console, chosen, 1) == 0
+    assert isinstance(console.file, io.StringIO)
+    first, second, total = console.file.getvalue().splitlines()
+    assert first.startswith("proven   other: 7 things")
+    assert second.startswith("proven   waits: 1 passed")
+    assert total.startswith("2 of 2 proofs")

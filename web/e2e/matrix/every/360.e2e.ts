@@ -1,0 +1,3 @@
+import { every } from '../matrix';
+
+every(360);
