@@ -190,7 +190,7 @@ def _begin_pytest(*arguments: str) -> Finish:
     handle, name = tempfile.mkstemp(".log", "gridview-proof-")
     with os.fdopen(handle) as output:
         running = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", *arguments],
+            [sys.executable, "-m", "pytest", "-q", "--show-capture=no", *arguments],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": PYTHONPATH, "GRIDVIEW_THOROUGH": "1"},
             stdout=output,

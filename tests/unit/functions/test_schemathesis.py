@@ -104,7 +104,10 @@ _GONE = (
 Also about any id of an answer that schemathesis takes for that of a change.
 """
 
-_BINS = (r"400 (by|groups)\.\d+\.(bins|width) can be used only with number fields",)
+_BINS = (
+    r"400 (by|groups)\.\d+\.(bins|width) can be used only with number fields",
+    r"400 (by|groups)\.\d+\.(bins\.\d+|width) must be (smaller|zero) .*in magnitude.*",
+)
 _LOOK = (
     *_BINS,
     r"400 group_order\.field is (required for this function|not a number field)",
@@ -171,6 +174,8 @@ MEANT: dict[str, tuple[str, ...]] = {
         *_SETTINGS,
         _POSITION,
         r"400 formula The formula is a number, but the type of the field is \w+\. Change one of them\.",
+        r"400 formula cannot be combined with \w+: only attributes whose values are stored have that",
+        r"400 formula only attributes of the types .* have formulas",
     ),
     "update_attribute": (
         *_OPTIONS,
