@@ -453,4 +453,4 @@ PROOFS: tuple[Proof, ...] = (
         on_request=True,
     ),
 )
-"""In the order in which they run. Those that have begun beside the others end after them."""
+"""In the order in which they run. Proofs that run beside the others end after them."""
