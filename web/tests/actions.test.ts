@@ -140,8 +140,7 @@ describe('a fill', () => {
       canEdit: true,
       fieldAt: (column: number) => FIELDS[column],
       issuesIn: (first: number, last: number) => Promise.resolve(issues.slice(first, last + 1)),
-      drafts: [],
-    editor: { apply },
+      editor: { apply },
     } as unknown as ProjectModel;
     await new Actions(model).fill(source, target, { continues });
     return apply.mock.calls[0]?.[0].edits?.map(({ num, field: id, after }) => `${num} ${id} ${String(after)}`);

@@ -30,7 +30,6 @@ from gridview.formulas.parts import (
     of_three,
     of_two,
     of_values,
-    with_first,
     with_second,
 )
 from gridview.formulas.text_functions import TEXT_FUNCTIONS, concatenated, stripped
@@ -147,20 +146,7 @@ class _Compiler:
             return lambda evaluation: evaluation.document.get(key, nothing)
         return lambda evaluation: evaluation.fields.get(key, nothing)
 
-    def _of_numbers(self, function: Callable[[Any, Any], Any], parts: Sequence[Expression]) -> FormulaPart:
-        """Return a function of two numbers. A literal one is not asked for each time."""
-        one, other = self._values(parts, ValueType.NUMBER)
-        left, right = parts
-        if right.kind == "n":
-            return with_second(function, one, right.value)
-        return with_first(function, left.value, other) if left.kind == "n" else of_two(function, one, other)
-
     # Operators
-
-    def arithmetic(self, tree: Expression) -> FormulaPart:
-        function = ARITHMETIC[tree.kind]
-        parts = self._values(tree.parts, ValueType.NUMBER)
-        return of_one(function, *parts) if len(parts) == 1 else self._of_numbers(function, tree.parts)
 
     def shown(self, tree: Expression) -> FormulaPart:
         """Return a part as text."""
@@ -300,9 +286,18 @@ class _Compiler:
     # Numbers
 
     def numeric(self, tree: Expression) -> FormulaPart:
-        parts = self._values(tree.parts, ValueType.NUMBER)
         function = _NUMERIC[tree.kind]
-        return of_one(function, *parts) if len(parts) == 1 else self._of_numbers(function, tree.parts)
+        one, *others = self._values(tree.parts, ValueType.NUMBER)
+        if not others:
+            return of_one(function, one)
+        left, right = tree.parts
+        if right.kind == "n":
+            return with_second(function, one, right.value)
+        return (
+            of_one(partial(function, left.value), *others)
+            if left.kind == "n"
+            else of_two(function, one, *others)
+        )
 
     def rounding(self, tree: Expression) -> FormulaPart:
         mode = _ROUNDING[tree.kind]
@@ -367,6 +362,7 @@ _FORMS: Mapping[ValueType, Callable[[Any], str]] = {
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _NUMERIC: Mapping[str, Callable[..., Any]] = {
+    **ARITHMETIC,
     "ABS": FIELD.abs,
     "INT": numbers.floor,
     "MOD": numbers.remainder,
@@ -388,7 +384,6 @@ _PARTS_OF_DATES: Mapping[str, Callable[[str], int]] = {
     "WEEKDAY": dates.weekday_of,
 }
 _BUILDERS: Mapping[str, Callable[[_Compiler, Expression], FormulaPart]] = {
-    **dict.fromkeys(ARITHMETIC, _Compiler.arithmetic),
     "&": _Compiler.concatenation,
     "CONCAT": _Compiler.concatenation,
     "TEXT": _Compiler.text,

@@ -84,16 +84,6 @@ def with_second(function: Callable[[Any, Any], Any], one: FormulaPart, second: A
     return part
 
 
-def with_first(function: Callable[[Any, Any], Any], first: Any, other: FormulaPart) -> FormulaPart:
-    """Return a function of one that is always the same and a value."""
-
-    def part(evaluation: Evaluation) -> Any:
-        value = other(evaluation)
-        return None if value is None else function(first, value)
-
-    return part
-
-
 def of_three(function: Callable[[Any, Any, Any], Any], parts: Sequence[FormulaPart]) -> FormulaPart:
     """Return a function of three values: no value if any is none."""
     one, other, third = parts
