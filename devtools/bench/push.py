@@ -78,7 +78,7 @@ def _measured(api: httpx.Client, edits: int) -> list[float]:
     _call(api, "POST", "/v1/projects", {"name": "Push", "id": _PROJECT})
     num = _call(api, "POST", f"{project}/issues", {"name": "warm"})["num"]
     ticket = _call(api, "POST", f"{project}/tickets")
-    with connect(f"{ticket['url']}?ticket={ticket['ticket']}") as socket:
+    with connect(f"{ticket['url']}?ticket={ticket['ticket']}", open_timeout=_PATIENCE) as socket:
         socket.send(json.dumps({"do": "subscribe", "id": "bench"}))
         socket.recv(timeout=_PATIENCE)
         seconds = []

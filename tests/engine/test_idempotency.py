@@ -21,11 +21,7 @@ def projects(stack: LocalStack) -> Iterator[dict[str, httpx.Client]]:
     with ExitStack() as opened:
         clients = {}
         for user, tenant in people.items():
-            token = stack.dev("token", "--tenant", tenant, "--user", user, "--role", "admin").stdout.strip()
-            headers = {"Authorization": f"Bearer {token}"}
-            clients[user] = opened.enter_context(
-                httpx.Client(base_url=stack.state.api, headers=headers, timeout=60)
-            )
+            clients[user] = opened.enter_context(stack.client(user=user, tenant=tenant))
         for user in ("ann", "eve"):
             body = {"id": "once", "name": "Once"}
             assert (

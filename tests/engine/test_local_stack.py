@@ -187,17 +187,18 @@ def test_a_kill_loses_no_export_and_a_browser_downloads_it_by_a_link(own: LocalS
         )
         job = begun.raise_for_status().headers["location"]
         assert wait_until(lambda: api.get(job).json()["state"] == "done", SECONDS)
-        before = httpx.get(api.get(job).json()["url"]).raise_for_status()
+        before = httpx.get(api.get(job).json()["url"], timeout=SECONDS).raise_for_status()
     own.kill()
     own.up()
     with own.client() as api:
         url = api.get(job).json()["url"]
-    after = httpx.get(url, headers={"Origin": "https://other.example"}).raise_for_status()
+    after = httpx.get(url, headers={"Origin": "https://other.example"}, timeout=SECONDS).raise_for_status()
     assert b"one" in after.content
     assert after.content == before.content
     assert after.headers["content-disposition"].startswith('attachment; filename="files-')
     assert "access-control-allow-origin" not in after.headers, "the page opens links; no page reads them"
-    assert httpx.get(url.replace("X-Amz-Signature=", "X-Amz-Signature=0")).status_code == 403
+    forged = url.replace("X-Amz-Signature=", "X-Amz-Signature=0")
+    assert httpx.get(forged, timeout=SECONDS).status_code == 403
     assert own.given_up() == []
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from devtools.local.folder import Folder
 from tests.support.receivers import Message
-from tests.support.stacks import SECONDS, LocalStack, quick_folder, until
+from tests.support.stacks import SECONDS, LocalStack, quick_folder, socket_to, until
 
 WEBHOOKS = "--webhooks-to-localhost"
 PROJECT = "/v1/projects/kept"
@@ -76,7 +76,7 @@ def frame(socket: ClientConnection) -> dict[str, Any]:
 
 def subscribed(api: httpx.Client, cursor: str | None) -> tuple[ClientConnection, dict[str, Any]]:
     ticket = made(api, f"{PROJECT}/tickets", None)
-    socket = connect(f"{ticket['url']}?ticket={ticket['ticket']}", legacy=True)
+    socket = socket_to(f"{ticket['url']}?ticket={ticket['ticket']}", legacy=True)
     socket.send(json.dumps({"do": "subscribe", "id": "a", "since": cursor}))
     return socket, frame(socket)
 

@@ -11,13 +11,13 @@ from typing import Any
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 from websockets.typing import Origin
 
 from devtools.local.socket_gateway import MAX_MESSAGE_BYTES
 from gridview.live.seats import MAX_USER_SOCKETS
 from gridview.live.sockets import MESSAGES
-from tests.support.stacks import SECONDS, LocalStack, running_stack
+from tests.support.stacks import SECONDS, LocalStack, running_stack, socket_to
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def frame(socket: ClientConnection) -> dict[str, Any]:
 
 
 def test_a_change_comes_over_a_socket(api: httpx.Client, project: str) -> None:
-    with connect(ticket(api, project)) as socket:
+    with socket_to(ticket(api, project)) as socket:
         say(socket, do="subscribe", id="a")
         assert frame(socket)["items"] == []
         num = api.post(f"{project}/issues", json={"name": "one"}).json()["num"]
@@ -71,8 +71,8 @@ def test_a_change_comes_over_a_socket(api: httpx.Client, project: str) -> None:
 
 def test_a_ticket_opens_one_socket(api: httpx.Client, project: str) -> None:
     address = ticket(api, project)
-    with connect(address), pytest.raises(InvalidStatus) as refused:
-        connect(address).__enter__()
+    with socket_to(address), pytest.raises(InvalidStatus) as refused:
+        socket_to(address).__enter__()
     assert refused.value.response.status_code == 401
 
 
@@ -80,10 +80,10 @@ def test_pages_of_other_origins_do_not_connect(stack: LocalStack, api: httpx.Cli
     port = stack.state.api.rpartition(":")[2]
     for origin in ("https://evil.example", "http://127.0.0.1:1", f"https://127.0.0.1:{port}", "null"):
         with pytest.raises(InvalidStatus) as refused:
-            connect(ticket(api, project), origin=Origin(origin)).__enter__()
+            socket_to(ticket(api, project), origin=Origin(origin)).__enter__()
         assert refused.value.response.status_code == 403
     for origin in (f"http://127.0.0.1:{port}", f"http://localhost:{port}"):
-        with connect(ticket(api, project), origin=Origin(origin)) as socket:
+        with socket_to(ticket(api, project), origin=Origin(origin)) as socket:
             say(socket, do="subscribe", id="a")
             assert "items" in frame(socket)
 
@@ -95,7 +95,7 @@ def test_pages_of_other_origins_do_not_connect(stack: LocalStack, api: httpx.Cli
 def test_a_hostile_message_is_answered_and_the_socket_goes_on(
     api: httpx.Client, project: str, body: str | bytes
 ) -> None:
-    with connect(ticket(api, project)) as socket:
+    with socket_to(ticket(api, project)) as socket:
         socket.send(body)
         assert 400 <= frame(socket)["error"]["status"] < 500
         say(socket, do="subscribe", id="a")
@@ -103,11 +103,11 @@ def test_a_hostile_message_is_answered_and_the_socket_goes_on(
 
 
 def test_a_message_too_large_for_api_gateway_ends_the_socket(api: httpx.Client, project: str) -> None:
-    with connect(ticket(api, project)) as socket:
+    with socket_to(ticket(api, project)) as socket:
         socket.send("x" * (MAX_MESSAGE_BYTES + 1))
         with pytest.raises(ConnectionClosed):
             socket.recv(timeout=SECONDS)
-    with connect(ticket(api, project)) as socket:
+    with socket_to(ticket(api, project)) as socket:
         say(socket, do="subscribe", id="a")
         assert "items" in frame(socket)
 
@@ -123,7 +123,7 @@ def test_a_client_that_returns_after_a_kill_misses_nothing(stack: LocalStack, ap
     received: list[str] = []
     cursor: str | None = None
     for round_ in range(2):
-        with connect(ticket(api, project)) as socket:
+        with socket_to(ticket(api, project)) as socket:
             say(socket, do="subscribe", id="a", since=cursor)
             while True:
                 one = frame(socket)
@@ -138,7 +138,7 @@ def test_a_client_that_returns_after_a_kill_misses_nothing(stack: LocalStack, ap
             if round_ == 0:
                 stack.kill()
                 stack.up()
-    with connect(ticket(api, project)) as socket:
+    with socket_to(ticket(api, project)) as socket:
         say(socket, do="subscribe", id="a", since=cursor)
         deadline = time.monotonic() + SECONDS
         while len(received) < len(expected) and time.monotonic() < deadline:
@@ -151,9 +151,9 @@ def test_the_21st_socket_ends_the_oldest_and_a_message_too_many_ends_none(
 ) -> None:
     with ExitStack() as opened:
         oldest, second, *_ = [
-            opened.enter_context(connect(ticket(api, project))) for _ in range(MAX_USER_SOCKETS)
+            opened.enter_context(socket_to(ticket(api, project))) for _ in range(MAX_USER_SOCKETS)
         ]
-        newest = opened.enter_context(connect(ticket(api, project)))
+        newest = opened.enter_context(socket_to(ticket(api, project)))
         assert frame(oldest) == {"bye": "replaced"}
         with pytest.raises(ConnectionClosed):
             oldest.recv(timeout=SECONDS)
@@ -168,9 +168,8 @@ def test_the_21st_socket_ends_the_oldest_and_a_message_too_many_ends_none(
 
 
 def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project: str) -> None:
-    token = stack.dev("token", "--tenant", "0807", "--role", "viewer", "--user", "bob").stdout.strip()
-    with httpx.Client(base_url=stack.state.api, headers={"Authorization": f"Bearer {token}"}) as other:
-        with connect(ticket(api, project)) as ours, connect(ticket(other, project)) as theirs:
+    with stack.client("viewer", user="bob") as other:
+        with socket_to(ticket(api, project)) as ours, socket_to(ticket(other, project)) as theirs:
             say(ours, do="look", num=1)
             assert [one["num"] for one in frame(ours)["people"]] == [1]
             say(theirs, do="look", num=2)
@@ -178,7 +177,7 @@ def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project
             for socket in (ours, theirs):
                 assert {(one["user"], one["num"]) for one in frame(socket)["people"]} == both
         # Both have gone, so the next user is alone.
-        with connect(ticket(api, project)) as alone:
+        with socket_to(ticket(api, project)) as alone:
             say(alone, do="look", num=3)
             while len(frame(alone)["people"]) > 1:
                 pass

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from websockets.sync.client import ClientConnection, connect
 
 from devtools.local.folder import Folder
 from devtools.local.processes import wait_until
@@ -86,9 +87,10 @@ class LocalStack:
             os.killpg(group, signal.SIGKILL)
         assert wait_until(lambda: not any(process.lives() for process in processes), 20)
 
-    def client(self, role: str = "admin") -> httpx.Client:
-        """The API for a user of this role."""
-        token = self.dev("token", "--tenant", TENANT, "--role", role).stdout.strip()
+    def client(self, role: str = "admin", *, user: str | None = None, tenant: str = TENANT) -> httpx.Client:
+        """The API for a user of this role. `user` None: the user that `./dev token` names by itself."""
+        named = [] if user is None else ["--user", user]
+        token = self.dev("token", "--tenant", tenant, "--role", role, *named).stdout.strip()
         return httpx.Client(
             base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
         )
@@ -131,6 +133,14 @@ def quick_folder(folder: Path) -> Iterator[Path]:
     parent = _MEMORY if os.access(_MEMORY, os.W_OK) else folder
     with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as made:
         yield Path(made)
+
+
+def socket_to(address: str, **options: Any) -> ClientConnection:
+    """A connection to a stack's socket. A busy machine needs longer than the library's ten seconds, since the
+    function that admits it may have to begin.
+    """
+    opened: ClientConnection = connect(address, open_timeout=SECONDS, **options)
+    return opened
 
 
 def until(holds: Any) -> None:
