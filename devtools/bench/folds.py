@@ -127,6 +127,11 @@ class Changed:
         """For an issue, with its document and all that is derived from it."""
         return sum(work.write_units_each for work in (self.accepted, self.consumed, self.folded))
 
+    @property
+    def read_units(self) -> float:
+        """For an issue, likewise."""
+        return sum(work.read_units_each for work in (self.accepted, self.consumed, self.folded))
+
 
 def changed(
     functions: Functions, actor: Actor, table: Table, size: int, plan: Sequence[Step] = PLAN

@@ -197,7 +197,7 @@ def _changes(changed: Sequence[Changed]) -> Table:
     parts = "document", "ledger, journal, entries and history", "blocks, columns"
     return output.table(
         "\nWrite units of a change, by the changes of its fold",
-        ("change", "issues", "changes a fold", "history", "all", *parts, "calls"),
+        ("change", "issues", "changes a fold", "history", "all", *parts, "read units", "calls"),
         (
             (
                 one.kind,
@@ -206,6 +206,7 @@ def _changes(changed: Sequence[Changed]) -> Table:
                 "on" if one.history else "off",
                 f"{one.write_units:.1f}",
                 *(f"{work.write_units_each:.1f}" for work in (one.accepted, one.consumed, one.folded)),
+                f"{one.read_units:.1f}",
                 f"{one.consumed.calls_each + one.folded.calls_each:.1f}",
             )
             for one in changed

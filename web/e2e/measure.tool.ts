@@ -14,6 +14,8 @@ import { dropCsv } from './transfer';
 
 /** Visits, of which the median is reported. */
 const VISITS = 5;
+/** Changes that someone else makes in a row, of which the median is reported. */
+const CHANGES = 5;
 /** Frames of the long scroll, and rows of each. */
 const FRAMES = 1000;
 const ROWS_A_FRAME = 10;
@@ -54,6 +56,7 @@ test('the page is measured', async ({ browser, stack }) => {
   const axe = await findings(page);
   await context.close();
   const board = await boardFigures(browser, stack);
+  const live = await changeElsewhere(browser, stack);
   const stored = await imported(browser, stack);
   const figures = {
     cold: median(cold),
@@ -67,6 +70,7 @@ test('the page is measured', async ({ browser, stack }) => {
     heap,
     axe,
     ...board,
+    live,
     stored,
   };
   await writeFile(inject('output'), JSON.stringify(figures));
@@ -159,6 +163,30 @@ function scroll({ frames, pixels }: { readonly frames: number; readonly pixels: 
 async function heapOf(session: CDPSession): Promise<number> {
   await session.send('HeapProfiler.collectGarbage');
   return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+/** Milliseconds from another user's request until an open page shows its change. */
+async function changeElsewhere(browser: Browser, stack: Stack): Promise<number> {
+  const project = inject('project');
+  const user = { tenant: inject('tenant'), user: 'ada', role: 'viewer' } as const;
+  const api = await stack.api({ ...user, user: 'grace', role: 'editor' });
+  const { context, page } = await Visit.begin(browser, stack.origin, await stack.cookiesOf(user));
+  await noteFirstRows(page);
+  await page.goto(`/projects/${project}`);
+  await firstRows(page);
+  const row = page.locator('[role="row"][aria-rowindex="2"]');
+  const num = Number((await row.locator('[col-id="num"]').first().innerText()).replace(/\D/g, ''));
+  const taken: number[] = [];
+  // The first change also waits until the page follows changes, so it does not count.
+  for (let count = 0; count <= CHANGES; count += 1) {
+    const name = `Changed elsewhere, ${count}`;
+    const began = performance.now();
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project, num }, body: { name } });
+    await row.getByText(name).waitFor({ timeout: TIMEOUT });
+    taken.push(performance.now() - began);
+  }
+  await context.close();
+  return median(taken.slice(1));
 }
 
 /** Milliseconds in which the page stores a CSV file in a new project, from the press of the button on. */

@@ -111,9 +111,9 @@ MARKS: Final = (
     Mark(
         "a change made elsewhere, shown in an open page",
         "not within 6 s",
-        "(a live change)",
-        lambda _: "not before it is read again",
-        lambda _: True,
+        "≤ 2 s",
+        lambda found: _seconds(found["live"]),
+        lambda found: found["live"] <= 2000,
     ),
     Mark(
         "10,000 rows of CSV by the page, until stored",

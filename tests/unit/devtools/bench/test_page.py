@@ -23,6 +23,7 @@ GOOD: dict[str, Any] = {
     "boardDrag": 42.4,
     "boardP99": 33.4,
     "boardAxe": [],
+    "live": 431.0,
     "stored": 21_340.0,
 }
 
@@ -43,7 +44,7 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
         "42 ms |",
         "33 ms |",
         "none |",
-        "not before it is read again |",
+        "0.43 s |",
         "21.34 s, with progress and types |",
     ]
 
@@ -64,6 +65,7 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
         ("boardCold", 1_201.0, "**1.20 s**"),
         ("boardDrag", 151.0, "**151 ms**"),
         ("boardP99", 51.0, "**51 ms**"),
+        ("live", 2_001.0, "**2.00 s**"),
         ("boardAxe", [{"id": "list", "impact": "serious"}], "**list (serious)**"),
     ],
 )
