@@ -147,7 +147,8 @@ export class ProjectPage {
 
   /** The rows in view, once none of them is still being loaded. */
   async rows(): Promise<readonly ShownRow[]> {
-    await expect.poll(() => this.grid.evaluate(readRows)).toSatisfy(areLoaded, 'rows that are loaded');
+    const shown = async () => ({ rows: await this.grid.evaluate(readRows), lines: await this.grid.getAttribute('aria-rowcount') });
+    await expect.poll(shown).toSatisfy(areLoaded, 'rows that are loaded');
     return this.grid.evaluate(readRows);
   }
 
@@ -204,8 +205,9 @@ function topOf({ scrollTop }: Element): number {
 }
 
 /** Rows that loaded have a number; heads of groups have no values. */
-function areLoaded(rows: readonly ShownRow[]): boolean {
-  return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
+/** Whether the shown rows have their values, or the grid has only its heads and its summaries. */
+function areLoaded({ rows, lines }: { readonly rows: readonly ShownRow[]; readonly lines: string | null }): boolean {
+  return rows.length > 0 ? rows.every(({ cells }) => cells['No.'] !== '') : lines === '2';
 }
 
 /** The rows between the heads of the columns and their summaries. Runs in the browser. */

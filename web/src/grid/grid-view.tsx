@@ -1,5 +1,5 @@
 /** The grid of an open project: holds the library's element, and carries state between it and the model. */
-import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { showSummary } from './footer-text';
 import { valuesFor } from './group-entries';
@@ -281,11 +281,12 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   };
   const resizing = new ResizeObserver(() => (width.value = element.clientWidth));
   resizing.observe(element);
+  const columns = computed(() => columnsOf(model, width.value));
   const grid = mountGrid(element, owner, {
     label: words.project.grid(model.project.name),
     height: model.view.peek().height,
     length: rows.layout.length,
-    columns: columnsOf(model, width.peek()),
+    columns: columns.peek(),
     mayAdd: permits(model.role, 'admin'),
   });
   let { layout } = rows;
@@ -355,8 +356,8 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     }),
     () => note.destroy(),
     () => resizing.disconnect(),
-    ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => drawn.subscribe(() => grid.refreshFooter())),
-    effect(() => grid.setColumns(columnsOf(model, width.value))),
+    ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => whenChanged(drawn, () => grid.refreshFooter())),
+    whenChanged(columns, (next) => grid.setColumns(next)),
     effect(() => grid.setHeight(model.view.value.height)),
     effect(() => grid.setDraggable(model.canPlace)),
     model.finding.reached.subscribe((cell) => {
@@ -364,15 +365,26 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     }),
     // Everything that changes the look of rows and cells.
     ...[model.view, model.selection, model.checked.nums, model.editor.marks, model.misfits, model.live.others, model.finding.sought].map((look: ReadonlySignal<unknown>) =>
-      look.subscribe(() => grid.repaint()),
+      whenChanged(look, () => grid.repaint()),
     ),
     () => document.removeEventListener('paste', paste),
   ];
+  grid.repaint();
   onReady(grid);
   return () => {
     for (const stop of stopping) stop();
     grid.destroy();
   };
+}
+
+/** Draw what a signal changes. The grid is mounted with the present value, and would be drawn twice. */
+function whenChanged<T>(changing: ReadonlySignal<T>, draw: (value: T) => void): () => void {
+  let isMounted = false;
+  const stop = changing.subscribe((value) => {
+    if (isMounted) draw(value);
+  });
+  isMounted = true;
+  return stop;
 }
 
 /** Whether the middle of a cell is seen, and not scrolled out of the grid. */

@@ -90,7 +90,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     rowBuffer: 8,
     cacheBlockSize: BLOCK,
     maxBlocksInCache: 6,
-    infiniteInitialRowCount: length,
+    // The first block has the length. Rows before it would be drawn twice.
+    infiniteInitialRowCount: 1,
     datasource: {
       getRows: (block) =>
         block.successCallback(new Array(Math.max(0, Math.min(block.endRow, length) - block.startRow)).fill(PLACEHOLDER), length),
