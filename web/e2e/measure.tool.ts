@@ -7,6 +7,7 @@ import { boardFigures } from './board-figures';
 import { Visit } from './browser';
 import { footers } from './footers';
 import { TIMEOUT } from './timeout';
+import { ProjectPage } from './project-page';
 import { makeProject } from './projects';
 import type { Stack } from './stack';
 import { test } from './test';
@@ -170,22 +171,20 @@ async function changeElsewhere(browser: Browser, stack: Stack): Promise<number> 
   const project = inject('project');
   const user = { tenant: inject('tenant'), user: 'ada', role: 'viewer' } as const;
   const api = await stack.api({ ...user, user: 'grace', role: 'editor' });
-  const { context, page } = await Visit.begin(browser, stack.origin, await stack.cookiesOf(user));
-  await noteFirstRows(page);
-  await page.goto(`/projects/${project}`);
-  await firstRows(page);
-  const row = page.locator('[role="row"][aria-rowindex="2"]');
-  const num = Number((await row.locator('[col-id="num"]').first().innerText()).replace(/\D/g, ''));
+  const visit = await Visit.begin(browser, stack.origin, await stack.cookiesOf(user));
+  const shown = await ProjectPage.open(visit, project);
+  const [first] = await shown.column('No.');
+  const cell = await shown.cell(0, 'Name');
   const taken: number[] = [];
   // The first change also waits until the page follows changes, so it does not count.
   for (let count = 0; count <= CHANGES; count += 1) {
     const name = `Changed elsewhere, ${count}`;
     const began = performance.now();
-    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project, num }, body: { name } });
-    await row.getByText(name).waitFor({ timeout: TIMEOUT });
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project, num: Number(first) }, body: { name } });
+    await cell.getByText(name).waitFor({ timeout: TIMEOUT });
     taken.push(performance.now() - began);
   }
-  await context.close();
+  await visit.context.close();
   return median(taken.slice(1));
 }
 

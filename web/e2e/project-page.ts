@@ -204,8 +204,10 @@ function topOf({ scrollTop }: Element): number {
   return scrollTop;
 }
 
-/** Rows that loaded have a number; heads of groups have no values. */
-/** Whether the shown rows have their values, or the grid has only its heads and its summaries. */
+/**
+ * Whether the shown rows are loaded, or the grid has only its heads and its summaries. Rows that loaded have a number; heads
+ * of groups have no values.
+ */
 function areLoaded({ rows, lines }: { readonly rows: readonly ShownRow[]; readonly lines: string | null }): boolean {
   return rows.length > 0 ? rows.every(({ cells }) => cells['No.'] !== '') : lines === '2';
 }
