@@ -3,6 +3,7 @@ import type { CDPSession, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Board } from '../src/view/board';
 import type { Visit } from './browser';
+import { boxOf } from './dragging';
 
 export class BoardPage {
   readonly board: Locator;
@@ -92,8 +93,7 @@ export class BoardPage {
 
 async function centerOf(element: Locator): Promise<{ readonly x: number; readonly y: number }> {
   await element.scrollIntoViewIfNeeded();
-  const box = await element.boundingBox();
-  if (!box) throw new Error('The element is not in view.');
+  const box = await boxOf(element);
   return { x: box.x + box.width / 2, y: box.y + Math.min(box.height / 2, 200) };
 }
 

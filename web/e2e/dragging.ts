@@ -1,15 +1,23 @@
 /** Where elements are, and how the mouse drags them. */
 import type { Locator, Page } from 'playwright-core';
+import { TIMEOUT } from './timeout';
 
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
+/** Where an element is, once two frames show it in the same place: the grid moves rows, and draws them anew. */
 export async function boxOf(element: Locator) {
-  const box = await element.boundingBox();
-  if (!box) throw new Error('It is not in view.');
-  return box;
+  const latest = Date.now() + TIMEOUT;
+  let before = await element.boundingBox();
+  while (Date.now() < latest) {
+    await element.page().evaluate(() => new Promise(requestAnimationFrame));
+    const box = await element.boundingBox();
+    if (box && box.x === before?.x && box.y === before.y) return box;
+    before = box;
+  }
+  throw new Error('It is not in view, or does not rest.');
 }
 
 export async function middleOf(element: Locator): Promise<Point> {
