@@ -7,7 +7,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Where an element is, once two frames show it in the same place: the grid moves rows, and draws them anew. */
+/** Where an element is, once two frames show it in the same place: the grid moves rows, and draws them again. */
 export async function boxOf(element: Locator) {
   const latest = Date.now() + TIMEOUT;
   let before = await element.boundingBox();
