@@ -227,9 +227,9 @@ def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
         assert race.once or len(seeds) >= (10 if "pass" in race.family else 2), name
 
 
-def test_the_page_of_proof_says_about_how_many_points_there_are() -> None:
+def test_the_page_of_the_simulator_says_about_how_many_points_there_are() -> None:
     """Within a twentieth: each change of a write path adds or removes some."""
-    page = (paths.ROOT / "docs/proof.md").read_text("utf-8")
+    page = (paths.ROOT / "docs/simulator.md").read_text("utf-8")
     section = page.split("\nAbout ", 1)[1].split("\n\n`./dev prove`")[0]
     shown = [int(one.replace(",", "")) for one in re.findall(r"(?:about|and|^) ?([\d,]+)", section)]
     actual = [
