@@ -94,7 +94,7 @@ export const BESIDE: readonly State[] = [
   }),
   onGrid('copied values, with a preview', '', async (project) => {
     const drawer = await bulk(project, 'Copy values');
-    await drawer.getByLabel('Copy from').selectOption('Note (Text)');
+    await drawer.getByLabel('Copy from').selectOption('Note');
     await drawer.getByLabel('Copy to').selectOption('Weight (Number)');
     await drawer.getByRole('button', { name: 'Preview' }).click();
     await drawer.getByText(/would be refused\./).first().waitFor();

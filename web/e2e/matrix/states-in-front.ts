@@ -51,7 +51,7 @@ async function jobs({ page, places }: Opening): Promise<Locator> {
   const project = await ProjectPage.open({ page }, places.few);
   await project.more('Background jobs');
   const window = project.panel('Background jobs');
-  await window.getByText(/refused\.$/).first().waitFor();
+  await window.getByText('2 refused.').first().waitFor();
   return window;
 }
 
@@ -186,7 +186,7 @@ export const IN_FRONT: readonly State[] = [
       // The API refuses each row, so the project stays empty.
       await opening.page.route('**/issues/batch', (route) => {
         const { operations } = route.request().postDataJSON() as { readonly operations: readonly unknown[] };
-        const problem = { type: 'about:blank', title: 'Bad request', status: 400, detail: 'Name is required', errors: [{ detail: 'Name is required', pointer: '/name' }] };
+        const problem = { type: 'about:blank', title: 'Bad request', status: 400, detail: 'Name is required', errors: [{ field: 'name', message: 'is required' }] };
         return route.fulfill({ json: { results: operations.map(() => ({ status: 400, problem })) } });
       });
       await window.getByLabel('Field for Title').selectOption('Name');
@@ -195,7 +195,7 @@ export const IN_FRONT: readonly State[] = [
       await window.getByText('3 rows refused.').waitFor();
     },
   },
-  ofMore('an export', 'Export as CSV', 'Export as CSV', (window) => window.getByText('Raw values').waitFor()),
+  ofMore('an export', 'Export as CSV', 'Export as CSV', (window) => window.getByText('Raw values', { exact: true }).waitFor()),
   ofMore('a written export', 'Export as CSV', 'Export as CSV', async (window, { page }) => {
     await saved(page, () => window.getByRole('button', { name: 'Export', exact: true }).click());
     await window.getByText(/^Done: \d+ rows\.$/).waitFor();

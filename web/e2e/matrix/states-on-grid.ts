@@ -117,7 +117,7 @@ export const ON_GRID: readonly State[] = [
   onGrid('a refused cell', TYPED, async (project) => {
     await type(project, 1, 'Weight', 'heavy');
     await (await project.cell(1, 'Weight')).click();
-    await project.page.getByRole('alert').getByText('heavy: Not a number.').waitFor();
+    await project.page.getByRole('alert').getByText('Not a number.').waitFor();
   }),
   onGrid('edits that wait for the server', TYPED, async (project) => {
     await project.page.route('**/issues/**', (route) => route.abort('internetdisconnected'));
