@@ -19,6 +19,7 @@ from gridview.query.operators import OPERATORS, Operand
 from gridview.schema.fields import Field, FieldType
 from gridview.support.errors import PROBLEMS
 from infra.routes import ROUTES
+from tests.unit.test_architecture import LAYERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
@@ -261,6 +262,8 @@ def test_the_rooms_are_the_packages_of_the_core() -> None:
         re.sub(r"^\[(\w+)\].*", r"\1", row[0]) for row in table_in("docs/architecture.md", "## The rooms")
     ]
     assert sorted(rooms) == sorted(packages)
+    levels = [next(at for at, layer in enumerate(LAYERS) if room in layer) for room in rooms]
+    assert levels == sorted(levels)
 
 
 class Link(NamedTuple):

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Filter } from '../src/api/types';
+import type { FieldType, Filter } from '../src/api/types';
 import {
   added,
   conditionsIn,
@@ -8,11 +8,13 @@ import {
   fromFilter,
   newCondition,
   operandOf,
+  OPERATORS,
   operatorsOf,
   toFilter,
   withField,
   type GroupDraft,
 } from '../src/view/filters';
+import { words } from '../src/words';
 import { field } from './fields';
 
 const NAME = field('name', 'text');
@@ -23,6 +25,13 @@ const COST = field('cost', 'number');
 const FIELDS = [NAME, DUE, DONE, TRADES, COST];
 
 const group = (join: GroupDraft['join'], ...parts: GroupDraft['parts']): GroupDraft => ({ kind: 'group', join, parts });
+
+describe('operators', () => {
+  it('are each offered for a field of some type', () => {
+    const types = Object.keys(words.settings.types) as FieldType[];
+    expect(new Set(types.flatMap(operatorsOf))).toEqual(new Set(OPERATORS));
+  });
+});
 
 describe('drafts and filters', () => {
   it.each<[string, Filter]>([

@@ -214,7 +214,7 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
         ("PUT", "/v1/projects/35e9"),
         ("POST", "/v1/projects/35e9"),
         ("GET", "/v1/projects/35e9/issues"),
-        ("GET", "/v1/projects/35e9/attributes"),
+        ("DELETE", "/v1/projects/35e9/attributes"),
         ("GET", "/v1/projects/35e9/issues/batch"),
         ("PATCH", "/v1/projects/35e9/issues/batch"),
         ("PUT", "/v1/projects/35e9/issues/batch"),

@@ -1,4 +1,5 @@
 /** The operands of a condition: the inputs that fit the type of its field, and the relative values that it may have. */
+import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { givenText } from '../../cells/filter-text';
 import type { Field } from '../../fields/fields';
@@ -144,7 +145,7 @@ interface InputProps {
   readonly onChange: (value: string) => void;
 }
 
-function Input({ field, label, value, onChange }: InputProps) {
+function Input({ field, label, value, onChange }: InputProps): VNode {
   switch (field.type) {
     case 'enum':
     case 'bool': {
