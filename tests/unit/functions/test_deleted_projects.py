@@ -284,7 +284,8 @@ def test_after_seven_days_it_is_removed(
     assert api.post("/v1/projects", {"id": "35e9", "name": "Again"}).body["detail"] == TAKEN
     assert account.upkeep() > 0
     account.derive()
-    left = {key for key in account.table.items if "0807.35e9" in key[0] and not key[0].startswith("lag-")}
+    left = {key: item for key, item in account.table.items.items() if "0807.35e9" in key[0]}
+    assert [key for key, item in left.items() if keys.TTL_ATTRIBUTE not in item] == [], "all of it expires"
     assert {key for key in left if key[0] == PARTITION} == {
         (PARTITION, keys.COUNTER),
         (PARTITION, keys.tenant("0807")),
