@@ -150,3 +150,9 @@ def test_a_document_gives_the_fields_that_no_later_version_has_changed(
         }
     touched_later = {key for change in life.changes[end:] if change.kind == "update" for key in change.fields}
     assert course.missing <= touched_later
+
+
+def test_a_later_change_gives_the_value_that_was_there_before_it() -> None:
+    life = Life([{"a1": 2}, {"a2": 3}, {"a1": 3}])
+    course = Course.of(life.changes[2:3], WANTED).with_later(life.changes[3:])
+    assert {key: course.values[key] for key in ("a1", "a2")} == {"a1": 2, "a2": 3}
