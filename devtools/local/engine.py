@@ -102,7 +102,7 @@ def start(work: Path, *, in_memory: bool, port: int = 0, host: str = LOOPBACK) -
     It listens on the IPv4 address `host`, and ends when this process ends. Failure when it does not start.
     """
     if not paths.ENGINE.joinpath("DynamoDBLocal.jar").is_file():
-        raise Failure("DynamoDB Local is not installed; run `npm ci` (or any ./dev command that needs it).")
+        raise Failure("DynamoDB Local is not installed. To install it: ./dev up.")
     tables = work / "tables"
     if not in_memory:
         tables.mkdir(parents=True, exist_ok=True)

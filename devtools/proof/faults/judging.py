@@ -38,6 +38,9 @@ _PATIENCE = 120.0
 _PATIENCE_CPU = 60
 """Seconds of the processor after which one that tests judge counts so."""
 
+_PATIENCE_TEST = 300
+"""Seconds after which a test has failed: with the mutant in it, it waits in vain."""
+
 ENDLESS = "it does not end"
 """The difference that is reported of an endless one."""
 
@@ -289,7 +292,17 @@ def run_tests(paths: Sequence[str], plugin: object, *options: str, thorough: boo
         contextlib.redirect_stderr(nowhere),
     ):
         return pytest.main(
-            ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *paths], plugins=[plugin]
+            [
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:xdist",
+                f"--timeout={_PATIENCE_TEST}",
+                *options,
+                *paths,
+            ],
+            plugins=[plugin],
         )
 
 

@@ -90,13 +90,32 @@ def test_only_an_old_python_or_one_that_does_not_run(front: Path, tools: Path) -
 
 
 @pytest.mark.parametrize("node", [None, "exit 1"])
-@pytest.mark.parametrize("command", ["up", "test", "deploy", "bench"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "up",
+        "test",
+        "deploy",
+        "bench",
+        "soak --minutes 1",
+        "screenshots",
+        "faults --engine local",
+        "oracle --engine=local",
+    ],
+)
 def test_no_node_or_an_old_one(front: Path, tools: Path, node: str | None, command: str) -> None:
     python_packages(front)
     python(tools)
     if node:
         tool(tools, "node", node)
-    one_sentence(run(front, tools, command), "Node 22")
+    one_sentence(run(front, tools, *command.split()), "Node 22")
+
+
+@pytest.mark.parametrize("command", ["faults", "oracle --queries 1", "faults --engine memory", "status"])
+def test_what_needs_no_node_runs_without_it(front: Path, tools: Path, command: str) -> None:
+    python_packages(front)
+    python(tools)
+    assert run(front, tools, *command.split()).returncode == 0
 
 
 def test_no_npm(front: Path, tools: Path) -> None:
