@@ -240,6 +240,46 @@ def require_postgres() -> None:
 
 PROOFS: tuple[Proof, ...] = (
     Proof(
+        "the page",
+        "the web page works in a browser by mouse, keys and touch, and each state fits each window and look",
+        partial(run_tests_in_turn, ["tests/web/test_browser.py"]),
+        begin=partial(begin_tests_in_turn, ["tests/web/test_browser.py"]),
+    ),
+    Proof(
+        "imports",
+        "a tracker's 2,501 issues are imported whole and sort by every field, and a killed import loses nothing",
+        run_tests_of_imports,
+    ),
+    Proof(
+        "consumers, checks and walks over DynamoDB Local",
+        "consumers of the same records agree, checks find and repair damage, every walk shows each issue once",
+        partial(
+            run_tests_in_turn,
+            [
+                "tests/engine/test_consumer_engine.py",
+                "tests/engine/test_fsck.py",
+                "tests/engine/test_grid_walks.py",
+                "tests/engine/test_journal.py",
+                "tests/engine/test_oracle_engine.py",
+            ],
+        ),
+    ),
+    Proof(
+        "a short soak",
+        "under mixed load and kills nothing that was answered is lost, and all that is derived agrees",
+        partial(run_tests_in_turn, ["tests/engine/test_soak.py"]),
+    ),
+    Proof(
+        "benchmark",
+        "the benchmark's figures equal the counts of the design",
+        partial(run_tests_in_turn, ["tests/bench/test_bench.py"]),
+    ),
+    Proof(
+        "comparison with PostgreSQL",
+        "PostgreSQL and gridview give equal answers over a few hundred issues",
+        run_tests_of_the_comparison,
+    ),
+    Proof(
         "faults",
         f"after {SCENARIOS:,} scenarios of kills, races and late writes, all derived data matches the documents",
         lambda jobs: play(list(scenarios.seeds(SCENARIOS)), MEMORY, jobs),
@@ -318,12 +358,6 @@ PROOFS: tuple[Proof, ...] = (
         partial(run_tests, ["tests/unit/functions/test_two_containers.py"]),
     ),
     Proof(
-        "the page",
-        "the web page works in a browser by mouse, keys and touch, and each state fits each window and look",
-        partial(run_tests_in_turn, ["tests/web/test_browser.py"]),
-        begin=partial(begin_tests_in_turn, ["tests/web/test_browser.py"]),
-    ),
-    Proof(
         "hostile requests",
         "no value in any place of a request causes a server error, and each refusal names the place",
         partial(
@@ -344,30 +378,6 @@ PROOFS: tuple[Proof, ...] = (
         "faults over DynamoDB Local",
         f"{ENGINE_SCENARIOS} of these scenarios also succeed over a real engine",
         partial(play_over_the_engine, ENGINE_SCENARIOS),
-    ),
-    Proof(
-        "imports",
-        "a tracker's 2,501 issues are imported whole and sort by every field, and a killed import loses nothing",
-        run_tests_of_imports,
-    ),
-    Proof(
-        "consumers, checks and walks over DynamoDB Local",
-        "consumers of the same records agree, checks find and repair damage, every walk shows each issue once",
-        partial(
-            run_tests_in_turn,
-            [
-                "tests/engine/test_consumer_engine.py",
-                "tests/engine/test_fsck.py",
-                "tests/engine/test_grid_walks.py",
-                "tests/engine/test_journal.py",
-                "tests/engine/test_oracle_engine.py",
-            ],
-        ),
-    ),
-    Proof(
-        "a short soak",
-        "under mixed load and kills nothing that was answered is lost, and all that is derived agrees",
-        partial(run_tests_in_turn, ["tests/engine/test_soak.py"]),
     ),
     Proof(
         "oracle",
@@ -437,20 +447,13 @@ PROOFS: tuple[Proof, ...] = (
         partial(hold_to_the_baseline, baseline.SIZES),
     ),
     Proof(
-        "benchmark",
-        "the benchmark's figures equal the counts of the design",
-        partial(run_tests_in_turn, ["tests/bench/test_bench.py"]),
-    ),
-    Proof(
-        "comparison with PostgreSQL",
-        "PostgreSQL and gridview give equal answers over a few hundred issues",
-        run_tests_of_the_comparison,
-    ),
-    Proof(
         "comparison of a million",
         f"PostgreSQL and gridview give equal answers over {MILLION:,} issues",
         compare_a_million,
         on_request=True,
     ),
 )
-"""In the order in which they run. Proofs that run beside the others end after them."""
+"""In the order in which they run. Proofs that run beside the others end after them.
+
+Proofs of one process come first: the page's tests, which have begun, use the other processors.
+"""
