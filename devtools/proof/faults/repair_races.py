@@ -16,7 +16,7 @@ from devtools.proof.faults.races import Book, Race, Scene
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.chains import blocks
 from gridview.chains.blocks import HEAD, Block, BlockChange
-from gridview.chains.column_pages import ColumnPage
+from gridview.chains.column_pages import BITS, ColumnPage
 from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
@@ -160,7 +160,7 @@ def _page_wrong(world: World, _: str) -> None:
 def _page_unreadable(world: World, _: str) -> None:
     """A page cannot be read."""
     for item in _pages(world)[1]:
-        world.engine.put({**item, "numbers": b"\x07"})
+        world.engine.put({**item, BITS: b"\x07"})
 
 
 def _page_stray(world: World, _: str) -> None:

@@ -5,6 +5,7 @@ import secrets
 import sys
 import time
 import uuid
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
@@ -66,6 +67,9 @@ class _Secrets:
 
     def token_hex(self, count: int) -> str:
         return self._random.randbytes(count).hex()
+
+    def token_urlsafe(self, count: int) -> str:
+        return urlsafe_b64encode(self._random.randbytes(count)).rstrip(b"=").decode()
 
     def token_bytes(self, count: int) -> bytes:
         return self._random.randbytes(count)

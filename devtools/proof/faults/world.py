@@ -21,6 +21,7 @@ from devtools.proof.faults.stream import Shard, Stream, key_of, summary
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
 from gridview.chains.blocks import Block
+from gridview.chains.column_pages import BITS, ColumnPage
 from gridview.chains.fence_cache import Fences
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
@@ -755,8 +756,9 @@ def call_summary(call: Attempted) -> str:
         facts.append("removed")
     if keys.SORT in item and "revision" in item:
         facts.append(f"sort {item[keys.SORT]!r}")
-    if "write_id" in item and "numbers" in item:
-        facts.append(f"page at {item['position']}, {item['write_id']}")
+    if "write_id" in item and BITS in item:
+        page = ColumnPage.from_item(item)
+        facts.append(f"page at {page.position}, {page.write_id}")
     elif "write_id" in item:
         facts.append(
             f"from {item[keys.SORT]!r} to {item.get('upper')!r}, size {item['size']}, {item['write_id']}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gridview.chains.column_pages import ColumnPage, by_page, page_of
+from gridview.chains.column_pages import BITS, ColumnPage, by_page, page_of
 from gridview.encoding import keys
 from gridview.encoding.number_pages import UnreadablePage, sum_of, values_of
 
@@ -53,10 +53,10 @@ ITEM = EMPTY.changed({FIRST: Decimal(5)}, 7).to_item("0807", "35e9")
         {keys.SK: "first"},
         {"write_id": 5},
         {"write_id": ""},
-        {"position": "x"},
-        {"position": -1},
-        {"numbers": "text"},
-        {"numbers": None},
+        {"at": "x"},
+        {"at": -1},
+        {BITS: "text"},
+        {BITS: None},
     ],
 )
 def test_what_is_no_page_is_refused(change: dict[str, Any]) -> None:
@@ -65,6 +65,6 @@ def test_what_is_no_page_is_refused(change: dict[str, Any]) -> None:
 
 
 def test_an_item_that_lacks_something_is_no_page() -> None:
-    for name in ("write_id", "position", "numbers"):
+    for name in ("write_id", "at", BITS):
         with pytest.raises(UnreadablePage):
             ColumnPage.from_item({key: value for key, value in ITEM.items() if key != name})

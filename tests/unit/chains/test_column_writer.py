@@ -8,7 +8,7 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.chains.column_pages import ColumnPage
+from gridview.chains.column_pages import BITS, ColumnPage
 from gridview.chains.column_totals import ColumnTotal
 from gridview.chains.column_writer import ColumnWriter, Fold, NumberChanges, remove_column
 from gridview.dynamodb.table import Table
@@ -105,8 +105,8 @@ def test_pages_are_made_again_from_ledgers_and_the_journal(table: MemoryTable) -
 
 @pytest.mark.parametrize(
     "damage",
-    [{"numbers": b"\x07"}, {"write_id": 7}, {"write_id": None}, {"position": -1}],
-    ids=["numbers", "write id", "no write id", "position"],
+    [{BITS: b"\x07"}, {"write_id": 7}, {"write_id": None}, {"at": -1}],
+    ids=["bits", "write id", "no write id", "position"],
 )
 def test_a_page_that_cannot_be_read_is_made_again(table: MemoryTable, damage: dict[str, Any]) -> None:
     item = table.items[key_of(0)] | damage

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.chains.column_pages import ColumnPage
+from gridview.chains.column_pages import BITS, ColumnPage
 from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import NUMBER
@@ -81,7 +81,7 @@ def no_page(table: MemoryTable) -> None:
 
 
 def unreadable_page(table: MemoryTable) -> None:
-    table.put({**table.items[PARTITION, derived_keys.column_page(1)], "numbers": b"\xff\x00"})
+    table.put({**table.items[PARTITION, derived_keys.column_page(1)], BITS: b"\xff\x00"})
 
 
 def strays(table: MemoryTable) -> None:

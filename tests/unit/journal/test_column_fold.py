@@ -8,7 +8,7 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.chains.column_pages import ColumnPage
+from gridview.chains.column_pages import BITS, ColumnPage
 from gridview.chains.column_totals import ColumnTotal
 from gridview.commands import attributes
 from gridview.derive.families import column_families
@@ -193,7 +193,7 @@ def test_a_recount_stores_no_total_of_an_earlier_watermark(table: MemoryTable) -
 
 
 def spoil(table: MemoryTable, page: int) -> None:
-    table.put({**table.items[page_key(page)], "numbers": b"\x07"})
+    table.put({**table.items[page_key(page)], BITS: b"\x07"})
 
 
 def test_a_recount_has_unreadable_pages_made_again(table: MemoryTable) -> None:

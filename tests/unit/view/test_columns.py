@@ -8,7 +8,7 @@ import pytest
 from pyroaring import BitMap
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.chains.column_pages import ColumnPage
+from gridview.chains.column_pages import BITS, ColumnPage
 from gridview.chains.column_totals import ColumnTotal
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import derived_keys, keys
@@ -161,7 +161,7 @@ def test_an_unreadable_page_is_answered_by_503_and_never_by_a_part(
     log(table, moved(1, None, "5"), moved(300, None, "5"))
     fold(table)
     key = derived_keys.column(TENANT, PROJECT, COST), derived_keys.column_page(1)
-    table.put({**table.items[key], "numbers": b"\xff\x00"})
+    table.put({**table.items[key], BITS: b"\xff\x00"})
     with pytest.raises(Overloaded):
         container.numbers()
     assert container.total() == ColumnTotal(2, Decimal(10))
@@ -172,7 +172,7 @@ def test_an_item_that_is_no_page_is_not_read(table: MemoryTable, container: Cont
     fold(table)
     partition = derived_keys.column(TENANT, PROJECT, COST)
     stored = table.items[partition, derived_keys.column_page(0)]
-    table.put({**stored, keys.SK: "junk", "numbers": b"\xff\x00"})
+    table.put({**stored, keys.SK: "junk", BITS: b"\xff\x00"})
     table.put({**stored, keys.SK: "1"})
     assert container.numbers() == {1: Decimal(5)}
 
