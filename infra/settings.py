@@ -98,14 +98,14 @@ class Settings:
     protect: bool = field(
         default=True,
         metadata=_described(
-            "`false` at the stage `dev`: no deletion protection; deleting the stack deletes the data"
+            "`false` at the stage `dev`: no deletion protection; deleting the stack deletes the data, but not a restored table"
         ),
     )
     first_deployment: bool = field(
         default=False,
         metadata=_described(
             "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing in the "
-            "account (the app asks AWS)"
+            "account (the CDK app reads it from AWS)"
         ),
     )
     emulator: bool = field(
@@ -182,8 +182,8 @@ class Settings:
     account_concurrency: int = field(
         default=0,
         metadata=_described(
-            "Lambda's concurrency that other stacks have not reserved (the app asks AWS). From 200 on, 30% and 10% are for `live` "
-            "and `socket`. Below 50, background work is limited"
+            "Lambda's concurrency that other stacks have not reserved (the CDK app reads it from AWS). From 200 on, 30% and 10% "
+            "are for `live` and `socket`. Below 50, background work is limited"
         ),
     )
     reserved_concurrency: tuple[str, ...] = field(
@@ -240,7 +240,8 @@ class Settings:
     stored_form: int = field(
         default=forms.NEWEST,
         metadata=_described(
-            "newest stored form that the functions write; the previous one in the deployment that brings it (the app asks AWS)"
+            "newest stored form that the functions write; the previous one in the deployment that brings it (the CDK app "
+            "reads it from AWS)"
         ),
     )
     fold_weight: int = field(
@@ -285,13 +286,15 @@ class Settings:
     )
     backup_vault_exists: bool = field(
         default=False,
-        metadata=_described("`true`: the vault exists already, and the stack uses it (the app asks AWS)"),
+        metadata=_described(
+            "`true`: the vault exists already, and the stack uses it (the CDK app reads it from AWS)"
+        ),
     )
 
     restored_stream: str = field(
         default="",
         metadata=_described(
-            "ARN of the stream of a table that `./dev restore` made; the stack uses that table (the app asks AWS). "
+            "ARN of the stream of a table that `./dev restore` made; the stack uses that table (the CDK app reads it from AWS). "
             "`none`: a new, empty table"
         ),
     )

@@ -1,17 +1,15 @@
-"""The reference of the API, made from the OpenAPI document. Pure."""
+"""The reference of the API, made from the OpenAPI document: a page of calls and a page of schemas. Pure."""
 
 import re
 import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from gridview.commands.actor import Role
 
 API_PAGE: Final = "docs/api.md"
-
-MOST_WORDS: Final = 2_500
-"""The most words of the page. Schemas that would exceed it are left to the document."""
+SCHEMAS_PAGE: Final = "docs/api-schemas.md"
 
 _WIDTH: Final = 120
 _KEPT: Final = "\0"
@@ -61,7 +59,26 @@ See [pages of the grid](querying.md#pages) and [how long cursors work](consisten
 - **Errors.** A refusal is a problem document with {problem} ([Errors](errors.md#the-problem-document)).
 - **Repeats and conflicts.** [Sending a request again](writing.md#sending-a-request-again) and [two people in one \
 issue](writing.md#two-people-in-one-issue) explain the headers of writes. [Consistency](consistency.md) explains tokens.
+- **Schemas.** [Schemas](api-schemas.md) lists the properties of every body and answer.
 - **Limits.** [Limits](limits.md) lists them all.
+"""
+
+_SCHEMAS: Final = """\
+# API schemas
+
+<!-- Made from the OpenAPI document by `./dev python -m devtools.docs`: do not edit it. -->
+
+The properties of every body and answer of the [API reference](api.md). `?` marks a property that may be missing. The \
+OpenAPI document has the types, limits and meanings.
+"""
+
+_NO_OPERATION: Final = """\
+The table lacks types that belong to no operation. Each is in [Errors](errors.md#all-types):
+
+- A path without the method answers 405 ([method-not-allowed](errors.md#method-not-allowed)).
+- An unexpected failure answers 500 ([internal](errors.md#internal)).
+- Sockets also refuse with 429: [too-many-sockets](errors.md#too-many-sockets), \
+[too-many-subscriptions](errors.md#too-many-subscriptions), [too-many-messages](errors.md#too-many-messages).
 """
 
 
@@ -77,9 +94,21 @@ class _Operation(NamedTuple):
         """The statuses of its problems."""
         return sorted(status for status in self.about["responses"] if int(status) >= 400)
 
+    @property
+    def writes(self) -> bool:
+        """Whether it is part of a change."""
+        return any(one["name"] == "X-Change-Id" for one in self.about["parameters"])
+
+
+class _Use(NamedTuple):
+    """A header of an operation's request (status 0), or of one of its answers."""
+
+    operation: _Operation
+    status: int = 0
+
 
 def api_page(document: Mapping[str, Any]) -> str:
-    """The whole page, with the schemas that fit: all, or those of bodies and answers, or those of bodies."""
+    """The page of the calls."""
     operations = list(_operations(document))
     common = set.intersection(*(set(one.refusals) for one in operations if "x-role" in one.about))
     page = [
@@ -88,14 +117,23 @@ def api_page(document: Mapping[str, Any]) -> str:
         _wrapped(_headers(operations)),
         *(_wrapped(_group(tag, operations, common)) for tag in document["tags"]),
     ]
+    return "\n".join(page)
+
+
+def schemas_page(document: Mapping[str, Any]) -> str:
+    """The page of the schemas: of bodies, of answers, of lists with pages, and of their parts."""
+    operations = list(_operations(document))
     schemas = document["components"]["schemas"]
     bodies = _named(one.about.get("requestBody", {}) for one in operations)
     answers = _named(part for one in operations for part in one.about["responses"].values())
-    for chosen in ({*schemas}, bodies | answers, bodies):
-        whole = "\n".join([*page, _wrapped(_schemas(schemas, chosen))])
-        if len(whole.split()) <= MOST_WORDS:
-            return whole
-    return "\n".join(page)
+    lists = {name for name in answers if set(schemas[name].get("properties", {})) == _OF_LISTS}
+    parts = [
+        _lines("Bodies", schemas, bodies),
+        _lines("Answers", schemas, answers - lists - bodies),
+        _lists(schemas, lists),
+        _lines("Parts", schemas, {*schemas} - bodies - answers),
+    ]
+    return "\n".join(map(_wrapped, [_SCHEMAS, *parts]))
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[_Operation]:
@@ -129,29 +167,41 @@ def _statuses(operations: list[_Operation], common: set[str]) -> str:
     *most, last = sorted(common)
     return (
         f"### Refusals\n\n| status | problem types |\n|---|---|\n{rows}\n"
-        f"Every call with a role can answer {', '.join(most)} and {last}, so the lists below omit these.\n"
+        f"Every call with a role can answer {', '.join(most)} and {last}, so the lists below omit these.\n\n"
+        f"{_NO_OPERATION}"
     )
 
 
 def _headers(operations: list[_Operation]) -> str:
-    """The headers of requests and answers, each with its descriptions, the most frequent first."""
-    asked: dict[str, Counter[str]] = defaultdict(Counter)
-    given: dict[str, Counter[str]] = defaultdict(Counter)
+    """The headers of requests and answers. One with several meanings has a line for each kind of call."""
+    asked: dict[str, dict[str, list[_Use]]] = defaultdict(lambda: defaultdict(list))
+    given: dict[str, dict[str, list[_Use]]] = defaultdict(lambda: defaultdict(list))
     for operation in operations:
         for parameter in operation.about["parameters"]:
             if parameter["in"] == "header":
-                asked[parameter["name"]][parameter["description"]] += 1
-        for answer in operation.about["responses"].values():
+                asked[parameter["name"]][parameter["description"]].append(_Use(operation))
+        for status, answer in operation.about["responses"].items():
             for name, header in answer.get("headers", {}).items():
-                given[name][header["description"]] += 1
+                given[name][header["description"]].append(_Use(operation, int(status)))
     parts = []
     for title, headers in (("requests", asked), ("answers", given)):
         lines = (
-            f"- `{name}`: {' '.join(_sentence(about) for about, _ in abouts.most_common())}\n"
+            f"- `{name}`{f', {_kind(uses)}' if len(abouts) > 1 else ''}: {_sentence(about)}\n"
             for name, abouts in sorted(headers.items())
+            for about, uses in sorted(abouts.items(), key=lambda one: -len(one[1]))
         )
         parts.append(f"### Headers of {title}\n\n{''.join(lines)}")
     return "\n".join(parts)
+
+
+def _kind(uses: list[_Use]) -> str:
+    """The calls that have a header with one meaning, in words."""
+    if all(use.status >= 400 for use in uses):
+        return "refusals"
+    if len(uses) == 1:
+        return f"`{uses[0].operation.method} {uses[0].operation.path}`"
+    writes = {use.operation.writes for use in uses}
+    return "other calls" if len(writes) > 1 else "writes" if writes == {True} else "reads"
 
 
 def _group(tag: Mapping[str, str], operations: list[_Operation], common: set[str]) -> str:
@@ -195,20 +245,37 @@ def _named(parts: Iterable[Mapping[str, Any]]) -> set[str]:
     return {_reference(content["schema"]) for content in contents} - {""}
 
 
-def _schemas(schemas: Mapping[str, Any], chosen: set[str]) -> str:
-    """A line for each schema with its properties. Lists of pages, which have the same ones, share a line."""
-    described = {name: schemas[name].get("properties", {}) for name in sorted(chosen)}
-    lists = [name for name, properties in described.items() if set(properties) == _OF_LISTS]
+def _lines(title: str, schemas: Mapping[str, Any], chosen: set[str]) -> str:
+    """A section with a line for each schema."""
+    lines = (f"`{name}`: {_content(schemas[name])}.<br>\n" for name in sorted(chosen))
+    return f"## {title}\n\n{''.join(lines)}"
+
+
+def _lists(schemas: Mapping[str, Any], chosen: set[str]) -> str:
+    """A section with the lists, which have the same properties, and the schemas of their items."""
     lines = (
-        f"`{name}`: {', '.join(_property(schemas[name], one) for one in properties)}.<br>\n"
-        for name, properties in described.items()
-        if properties and name not in lists
+        f"`{name}`: {_alternatives(schemas[name]['properties']['items']['items'])}.<br>\n"
+        for name in sorted(chosen)
     )
-    return (
-        "## Schemas\n\nThe properties of bodies and answers. `?` marks one that may be missing. "
-        f"The document has their types, and the schemas that they refer to.\n\n{''.join(lines)}"
-        f"Lists with {_code(sorted(_OF_LISTS))}: {_code(lists)}.\n"
-    )
+    return f"## Lists\n\nEach has {_code(sorted(_OF_LISTS))}. These are the schemas of the items:\n\n{''.join(lines)}"
+
+
+def _content(schema: Mapping[str, Any]) -> str:
+    """The properties of a schema, its alternatives, its values, or its type."""
+    if "properties" in schema:
+        return ", ".join(_property(schema, one) for one in schema["properties"])
+    if "enum" in schema:
+        return f"one of {_code(schema['enum'])}"
+    if "anyOf" in schema:
+        return f"one of {_alternatives(schema)}"
+    return f"a {schema['type']}"
+
+
+def _alternatives(schema: Mapping[str, Any]) -> str:
+    """The schemas that one may be, each by its name or its properties."""
+    each = schema.get("anyOf", [schema])
+    named = [_code([_reference(one)]) if "$ref" in one else f"({_content(one)})" for one in each]
+    return ", ".join(named)
 
 
 def _property(schema: Mapping[str, Any], name: str) -> str:

@@ -1,6 +1,6 @@
 """Writes every part of the pages that code makes."""
 
-from devtools.docs.api_page import API_PAGE, api_page
+from devtools.docs.api_page import API_PAGE, SCHEMAS_PAGE, api_page, schemas_page
 from devtools.docs.markers import filled
 from devtools.docs.values import values
 from devtools.paths import ROOT
@@ -18,6 +18,7 @@ def write() -> None:
     """Write the reference of the API, the table of alarms and the marked numbers, and print each page that changed."""
     runbook.main()
     _replace(API_PAGE, api_page(document()))
+    _replace(SCHEMAS_PAGE, schemas_page(document()))
     known = values()
     for path in pages():
         _replace(path, filled((ROOT / path).read_text("utf-8"), known))

@@ -113,6 +113,7 @@ def _of_projects() -> dict[str, Value]:
         "jobs.user": user_jobs.MOST_OF_USER,
         "jobs.user.exports": user_jobs.MOST_EXPORTS_OF_USER,
         "key.hours": int(remembered.KEPT_DAYS * 24),
+        "project.id.days": job_worker.PROJECT_TOMBSTONE_DAYS,
         "project.mb": answers.MAX_PROJECT_BYTES // 1_000_000,
         "restorable.days": int(restorable.KEPT_DAYS),
         "trash.days": int(trash.KEPT_DAYS),

@@ -7,8 +7,8 @@ Each step is made once, however often the command is repeated: AWS is asked whic
    no such policy.
 2. Point-in-time recovery makes the new table.
 3. `table_pass` makes it safe to go on with. It has no stream yet, so nothing receives these changes.
-4. The settings that a restored table lacks: stream, expiry, point-in-time recovery, protection, and limits of
-   throughput.
+4. The settings that a restored table lacks: stream, expiry, point-in-time recovery and protection. Limits of
+   throughput are left to the operator.
 """
 
 import json

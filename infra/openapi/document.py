@@ -53,13 +53,13 @@ _TAGS = {
     "Indexes": "Indexes that sort by several fields.",
     "Webhooks": "Receivers of a project's changes.",
     "Users": "The caller, and the other users of the tenant.",
-    "Service": "Calls without an access token.",
+    "Service": "Calls without a bearer token.",
 }
 
 _ABOUT = """\
 A multi-tenant database grid on DynamoDB: sorts and filters by any field.
 
-The access token names tenant, user and role. Resources of other tenants answer 404, like missing ones.
+The bearer token names tenant, user and role. Resources of other tenants answer 404, like missing ones.
 Errors are problem documents (RFC 9457). An unknown path answers 404. A method that a path does not have answers 405 with `Allow`.
 
 API Gateway itself answers these requests, without a problem document:

@@ -566,7 +566,7 @@ class IssuedTicket(AnswerModel):
     ticket: str
     url: str = ModelField(description="The URL to connect to, with the query parameter `ticket`.")
     token_expires: AwareDatetime = ModelField(
-        description="When the access token that requested the ticket expires. The socket then closes unless renewed."
+        description="When the bearer token that requested the ticket expires. The socket then closes unless renewed."
     )
 
 

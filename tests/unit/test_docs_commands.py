@@ -2,10 +2,12 @@
 for the right stack.
 """
 
+import re
+
 import pytest
 
 from tests.support.dev_commands import commands_in, lacks_its_stack, named_in, typed_in, why_wrong
-from tests.unit.test_docs import PAGES, ROOT, text_of
+from tests.unit.test_docs import PAGES, ROOT, section_of, text_of
 
 WORKFLOW = "docs/github-actions.yml"
 RUNBOOKS = {"docs/runbook.md", "docs/operating.md", "docs/restore.md", "docs/secrets.md"}
@@ -62,3 +64,22 @@ def test_a_stack_that_is_not_named_is_found() -> None:
     assert lacks_its_stack("./dev jobs --stack-name $STACK")
     assert not lacks_its_stack("./dev jobs --deployed --stack-name $STACK")
     assert not lacks_its_stack("./dev up")
+
+
+CALLS = re.compile(r"""(?:[cC]lient|boto3\.client\("[\w-]+"\))\.(?:get_paginator\("(\w+)"|([a-z]\w+)\()""")
+"""A call of an AWS client."""
+
+RIGHTS = {"list_objects_v2": "ListBucket", "list_multipart_uploads": "ListBucketMultipartUploads"}
+"""Rights in IAM with another name than the call."""
+
+
+def test_the_page_names_the_rights_that_the_calls_of_the_commands_need() -> None:
+    """Of the clients of AWS; the core reads and writes the table."""
+    section = section_of("docs/operating.md", "## Rights that the commands need")
+    named = {one.partition(":")[2] or one for one in re.findall(r"`([\w:-]+)`", section)}
+    files = [*(ROOT / "devtools/operate").rglob("*.py"), *(ROOT / "devtools/restore").rglob("*.py")]
+    files.append(ROOT / "layers/core/python/gridview/api/sealing.py")
+    called = {one or two for file in files for one, two in CALLS.findall(file.read_text("utf-8"))}
+    called -= {"get_paginator"}
+    assert called >= {"receive_message", "list_users", "describe_stacks", "put_secret_value"}
+    assert {RIGHTS.get(one, one.title().replace("_", "")) for one in called} - named == set()

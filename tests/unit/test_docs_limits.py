@@ -64,6 +64,7 @@ from gridview.schema import (
 )
 from gridview.support import errors
 from gridview.support.validation import RequestModel
+from infra.ingress import THROTTLE
 from infra.settings import Settings
 from tests.unit.test_docs import ROOT, table_in
 
@@ -192,6 +193,8 @@ LIMITS = {
     "seconds that a request waits": f"{change_requests.MAX_WAIT}",
     "days for which changes can be read": f"{history.FEED_DAYS}",
     "open long polls of a user": f"{poll_limits.MOST_OF_USER}",
+    "open long polls of a tenant": "a third of what live may run; without a reservation a fifth of the concurrency, "
+    "below 50 a tenth",
     "long polls of a user in flight": f"{poll_limits.MOST_IN_FLIGHT}",
     "open sockets of a tenant": f"{sockets.MAX_SOCKETS}",
     "open sockets of a user": f"{seats.MAX_USER_SOCKETS}",
@@ -212,6 +215,11 @@ LIMITS = {
     "the answer of a receiver": kilobytes(sending.MOST_BYTES),
     "days for which deliveries are listed": f"{outbox.DELIVERY_DAYS}",
     "writes of a tenant": f"{Settings().writes_per_second} a second, over {write_rate.WINDOW} s",
+    "requests of one endpoint by all callers": f"{THROTTLE.requests_per_second} a second",
+    "long queries of a user": (
+        f"{Settings().work_share}% of a container's time below a concurrency of 50, "
+        f"{Settings(account_concurrency=50).work_share}% below 1,000; a tenant twice that"
+    ),
     "seconds of a query that count as no work": f"{work_shares.FREE_SECONDS}",
 }
 """Each row of the page with its limit; several rows of one name are a list."""
@@ -273,6 +281,11 @@ def test_the_longest_history_is_the_one_of_the_page(*, days: int, valid: bool) -
         assert not valid
     else:
         assert valid
+
+
+def test_the_open_polls_of_a_tenant_are_those_of_the_page() -> None:
+    polls = {most: Settings(account_concurrency=most).open_polls for most in (40, 100, 1_000)}
+    assert polls == {40: 4, 100: 20, 1_000: (Settings(account_concurrency=1_000).reserved("live") or 0) // 3}
 
 
 def test_the_longest_idempotency_key_is_the_one_of_the_page() -> None:

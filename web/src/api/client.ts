@@ -72,7 +72,7 @@ export class Api {
 
   /** Send a request that the API itself has proposed, such as a remedy. Throws what `call` throws. */
   async request<T = unknown>(method: string, address: string, { body, headers: given, signal }: Message): Promise<Answer<T>> {
-    // An access token goes only to the API, whatever address an answer names.
+    // A bearer token goes only to the API, whatever address an answer names.
     if (!address.startsWith('/v1/')) throw new Error(`${address} is not of the API.`);
     const headers = new Headers(given);
     if (body !== undefined) headers.set('Content-Type', 'application/json');

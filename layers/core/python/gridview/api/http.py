@@ -114,7 +114,7 @@ class Request(Generic[Container]):
             claims: Mapping[str, Any] = self.event["requestContext"]["authorizer"]["jwt"]["claims"]
         except (KeyError, TypeError):
             raise Unauthenticated(
-                "An access token is required. Send it in the header `Authorization: Bearer TOKEN`."
+                "A bearer token is required. Send the ID token: `Authorization: Bearer TOKEN`."
             ) from None
         return claims
 
