@@ -15,7 +15,7 @@ from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues, trash
 from gridview.commands.actor import Actor
 from gridview.commands.context import WriteContext
-from gridview.commands.undo import TakenBack, UndoOrder, take_back
+from gridview.commands.undo import Extent, TakenBack, UndoOrder, take_back
 from gridview.commands.undo_decision import Undo
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
@@ -117,7 +117,7 @@ class World:
         own = into or uuid5(change, "undo")
         versions = {num: of for num, of in versions_of(self.table, change, by).items() if num in nums}
         rule = Undo(catalog_of(self.table), BEN.user, own)
-        results = take_back(table or self.table, rule, UndoOrder(change, by), versions)
+        results = take_back(table or self.table, rule, UndoOrder(change, by), Extent(versions))
         self.stream.deliver(self.table)
         return own, results
 

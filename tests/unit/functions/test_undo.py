@@ -497,6 +497,26 @@ def test_an_issue_with_a_version_that_the_history_lacks_is_refused(
     assert undone(undo(account, api, path, CHANGE, x_change_id=answer.body["change"])) == {1: 4, 2: 3}
 
 
+def test_a_change_that_only_the_lists_of_the_history_have_is_waited_for(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The consumer writes the lists first. After a day, no record of the stream can bring the rest any more."""
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    account.follow()
+    key = derived_keys.history("0807", "plain", 1), derived_keys.history_item(2)
+    item = account.table.get(*key, consistent=True)
+    assert item is not None
+    account.table.delete(*key)
+    answer = undo(account, api, path, change, follow=False)
+    assert (answer.kind, answer.headers["retry-after"]) == ((409, "history-not-ready"), "1")
+    with monkeypatch.context() as later:
+        later.setattr(undoing, "_LATE", 0.0)
+        expired = undo(account, api, path, change, follow=False)
+        assert (expired.status, refused(expired)[1]["type"]) == (200, "conflict")
+    account.table.put(item)
+    assert undone(undo(account, api, path, change)) == {1: 3}
+
+
 def test_without_history_there_is_no_undo(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     assert api.patch(path, {"history": {"enabled": False}}).status == 200

@@ -167,6 +167,23 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_takes_nothi
         is_whole(copy, finish(copy, time, job), job)
 
 
+def test_versions_that_only_the_lists_of_the_history_have_are_waited_for(
+    table: MemoryTable, time: Passing
+) -> None:
+    key = derived_keys.history(TENANT, PROJECT, 5), derived_keys.history_item(2)
+    late = table.items[key]
+    table.delete(*key)
+    job = start(table)
+    for _ in range(6):
+        time.over += LEASE + 1
+        recorded_changes.on_time(table)
+        work(table)
+    state = jobs.get_job(table, BEN, PROJECT, job)["state"]
+    assert (state, refused(table, job)) == ("running", {3: "edit-conflict"})
+    table.put(late)
+    is_whole(table, finish(table, time, job), job)
+
+
 def test_edits_of_others_after_a_kill_stay(table: MemoryTable, time: Passing) -> None:
     """They edit issues that it has taken back; the history has the owner of the former version."""
     job, stream = start(table), HeldStream(table)

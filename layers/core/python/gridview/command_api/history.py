@@ -56,7 +56,9 @@ def undo(request: CommandRequest) -> Response:
             return accepted(request, job).under(change)
         rule = Undo(catalog, actor.user, change)
         note(request, change, always=True)
-        results = undoing.take_back(own.table, rule, order, extent.versions)
+        results = undoing.take_back(own.table, rule, order, extent)
+        if (late := undoing.late_in(results)) is not None and not undoing.has_written(results):
+            raise late
         written = token(request, undoing.versions_written(results))
         return Response(200, undoing.answer_of(results, change), written).under(change)
 

@@ -69,6 +69,9 @@ _MARGIN = 3_600.0
 forgets one by one.
 """
 
+_LATE = 86_400.0
+"""Seconds for which a stream keeps a record: until then, the history may receive a version that its lists have."""
+
 _GROUP = 50
 """Issues whose documents and histories are in memory together."""
 _KNOWN = 50
@@ -404,7 +407,7 @@ def take_back(
     table: Table,
     undo: Undo,
     order: UndoOrder,
-    versions: Mapping[int, Sequence[int]],
+    extent: Extent,
     *,
     only_look: bool = False,
 ) -> list[TakenBack]:
@@ -414,8 +417,8 @@ def take_back(
     reads once more. `only_look`: nothing is written, and issues that need a write are left out of the answer.
     """
     results: list[TakenBack | None] = []
-    for group in chunked(sorted(versions), _GROUP):
-        work = _Group(table, undo, order, {num: versions[num] for num in group}, only_look=only_look)
+    for group in chunked(sorted(extent.versions), _GROUP):
+        work = _Group(table, undo, order, extent, group, only_look=only_look)
         results += in_threads(work.take_back, group, _AT_ONCE)
     return [one for one in results if one is not None]
 
@@ -423,6 +426,11 @@ def take_back(
 def has_written(results: Iterable[TakenBack]) -> bool:
     """Return whether there is anything that an undo of this undo could take back."""
     return any(one.wrote for one in results)
+
+
+def late_in(results: Iterable[TakenBack]) -> RequestError | None:
+    """Return a refusal that passes once the history holds all of the change; None: there is none."""
+    return next((one.refused for one in results if isinstance(one.refused, HistoryNotReady)), None)
 
 
 def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
@@ -455,7 +463,8 @@ class _Group:
         table: Table,
         undo: Undo,
         order: UndoOrder,
-        versions: Mapping[int, Sequence[int]],
+        extent: Extent,
+        nums: Sequence[int],
         *,
         only_look: bool,
     ) -> None:
@@ -463,13 +472,14 @@ class _Group:
         self._undo = undo
         self._order = order
         self._only_look = only_look
-        self._versions = versions
+        self._last = extent.last
+        self._versions = {num: extent.versions[num] for num in nums}
         self._parts = self._read_parts()
-        documents = documents_by_number(table, undo.catalog.tenant, undo.catalog.project, versions)
+        documents = documents_by_number(table, undo.catalog.tenant, undo.catalog.project, nums)
         others = self._read_others(documents)
         self._affected = {
             num: Affected(num, self._parts.get(num, ()), found, others.get(num, {}), self._own(found))
-            for num in versions
+            for num in nums
             for found in [documents.get(num)]
         }
 
@@ -509,16 +519,8 @@ class _Group:
     def take_back(self, num: int) -> TakenBack | None:
         """Take back the change of one issue, write by write."""
         affected, undo = self._affected[num], self._undo
-        if not affected.parts:
-            reason = "The history of this change in the issue has expired."
-            return TakenBack(
-                num,
-                None,
-                Conflict(reason) if affected.found else NotFound("The issue was permanently deleted."),
-            )
-        if self._is_unrecorded(affected):
-            late = HistoryNotReady("The history does not contain all changes of the issue yet. Try again.")
-            return TakenBack(num, None, late)
+        if (unknown := self._unknown(affected)) is not None:
+            return TakenBack(num, None, unknown)
         for _ in range(_ATTEMPTS):
             verdict = decide(undo, affected, clock.now(), clock.seconds())
             before = affected.found
@@ -540,6 +542,17 @@ class _Group:
         busy = Conflict("Other requests keep changing the issue. Try again.")
         return TakenBack(num, None, busy, wrote=bool(affected.own))
 
+    def _unknown(self, affected: Affected) -> RequestError | None:
+        """Return why nothing can be decided about an issue; None if it can."""
+        if affected.found is None and not affected.parts:
+            return NotFound("The issue was permanently deleted.")
+        if self._is_unrecorded(affected):
+            return HistoryNotReady(
+                "The history does not contain all changes of the issue yet. Try again.",
+                headers={"Retry-After": "1"},
+            )
+        return None if affected.parts else Conflict("The history of this change in the issue has expired.")
+
     def _outcome(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:
         """Return the outcome for an issue for which nothing more can be done."""
         found = affected.found
@@ -549,8 +562,13 @@ class _Group:
         return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None, wrote)
 
     def _is_unrecorded(self, affected: Affected) -> bool:
-        """Return whether the document's version is part of the change, and the history does not hold it yet."""
+        """Return whether the history does not hold all of the change yet.
+
+        It lacks the document's version, or one that its lists have: they are written first.
+        """
         found = affected.found
+        if not affected.parts and self._last:
+            return clock.seconds() - clock.instant(self._last) < _LATE
         return (
             found is not None
             and found.get("change") == self._order.change.bytes

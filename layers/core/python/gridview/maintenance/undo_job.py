@@ -5,7 +5,6 @@ An issue whose undo was cut short needs no note: its document and its history sh
 So the next worker takes nothing back twice.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
@@ -22,7 +21,7 @@ from gridview.maintenance.job_line import HeldJob
 from gridview.maintenance.numbered_turn import NumberedTurn, Outcome
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.store import Catalogs
-from gridview.support.errors import HistoryNotReady
+from gridview.support.errors import HistoryNotReady, Overloaded
 
 
 class UndoChanges:
@@ -96,14 +95,15 @@ class _UndoTurn(NumberedTurn):
         self._held.save(self._held.job)
 
     def _take_back(self, numbers: list[int], *, only_look: bool = False) -> list[TakenBack]:
-        job = self._held.job
+        job, wanted = self._held.job, frozenset(numbers)
         catalog = self._catalogs.current(self._table, *self._project)
-        versions: dict[int, list[int]] = defaultdict(list)
-        for member in self._members(first=min(numbers), last=max(numbers)):
-            versions[member.num].append(member.version)
+        members = self._members(first=min(numbers), last=max(numbers))
+        extent = undo.extent_of(member for member in members if member.num in wanted)
         rule = Undo(catalog, job.user, UUID(bytes=job.change))
-        wanted = {num: versions[num] for num in numbers}
-        return undo.take_back(self._table, rule, self._order, wanted, only_look=only_look)
+        results = undo.take_back(self._table, rule, self._order, extent, only_look=only_look)
+        if (late := undo.late_in(results)) is not None and not only_look:
+            raise Overloaded(str(late))  # the turn is repeated: what it wrote is not written twice
+        return results
 
 
 def _outcome(results: Sequence[TakenBack]) -> Outcome:
