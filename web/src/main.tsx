@@ -1,8 +1,8 @@
 import { render } from 'preact';
 import { App } from './app';
 import { loadConfig, sessionOf } from './auth/config';
-import { Api } from './api/client';
 import { writeQueue } from './edits/write-queue';
+import { followUser } from './project/user-scope';
 import { words } from './words';
 import { Notice } from './screens/notice';
 import { beginDetails } from './ui/details';
@@ -17,7 +17,7 @@ try {
   const config = await loadConfig();
   const session = sessionOf(config);
   beginDetails(config.auth === 'local');
-  render(<App session={session} api={new Api(session)} />, root);
+  render(<App session={session} scope={followUser(session)} />, root);
   await session.start();
 } catch (error) {
   render(<Notice title={words.signIn.failed} detail={String(error)} />, root);

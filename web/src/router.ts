@@ -17,7 +17,7 @@ export const route = computed(() => routeOf(address.value.pathname));
 /** The query part of the address, without its question mark. */
 export const search = computed(() => address.value.search);
 
-export function routeOf(pathname: string): Route {
+function routeOf(pathname: string): Route {
   if (pathname === '/') return { screen: 'projects' };
   const project = /^\/projects\/([a-z0-9]{2,32})\/?$/.exec(pathname)?.[1];
   return project === undefined ? { screen: 'unknown' } : { screen: 'project', project };

@@ -102,6 +102,16 @@ export const words = {
     out: 'Sign out',
     who: (name: string, user: string, tenant: string) => `Signed in as ${name === user ? name : `${name} (${user})`} of ${tenant}`,
     expired: 'Your session has ended. Sign in to continue.',
+    goesOn: (changes: number) =>
+      changes
+        ? `${counted(changes, 'change', 'changes')} not sent yet. Sign in to send them. The page stays as it is.`
+        : 'The page stays as it is while you sign in.',
+    leaves: (changes: number) =>
+      changes
+        ? `${counted(changes, 'change', 'changes')} not saved. To sign in, you leave this page and lose them. Go back to the page to copy them first.`
+        : 'To sign in, you leave this page. Go back to the page to copy text that you have not saved.',
+    back: 'Back to the page',
+    notSent: 'Not saved: the user signed out first.',
     locked: 'This address has no valid key. Open the address that ./dev up prints.',
     failed: 'Sign-in failed.',
     incomplete: 'The login page sent an incomplete answer. Sign in again.',
@@ -430,7 +440,10 @@ export const words = {
         : `${counted(changes, 'change', 'changes')} not sent. Waiting for the server; keep this page open.`,
     retry: 'Send now',
   },
-  unsaved: { discard: 'Your entries here are not saved. Discard it?' },
+  unsaved: {
+    discard: 'Your entries here are not saved. Discard them?',
+    discardChanges: (changes: number) => `${counted(changes, 'change', 'changes')} not saved. Discard all that is not saved?`,
+  },
   empty: {
     noMatch: 'No issues match the filter',
     noMatchWhy: (total: number) => `The project has ${counted(total, 'issue', 'issues')}.`,

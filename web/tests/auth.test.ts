@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { CognitoSession, type Browser } from '../src/auth/cognito';
+import { OfflineError } from '../src/api/problem';
 import { LocalSession } from '../src/auth/local';
 import { makeChallenge } from '../src/auth/pkce';
 import { initialsOf, permits } from '../src/auth/session';
@@ -127,10 +128,47 @@ describe('sign-in with Cognito', () => {
     expect(sent(1).get('refresh_token')).toBe('r1');
   });
 
-  it('reports an ended session if the renewal fails', async () => {
+  it.each([
+    ['the network fails', () => Promise.reject(new TypeError('failed'))],
+    ['it is busy', () => Promise.resolve(new Response('', { status: 429 }))],
+    ['it fails', () => Promise.resolve(new Response('', { status: 503 }))],
+    ['its answer breaks off', () => Promise.resolve(new Response('{"id_tok'))],
+  ])('stays signed in if Cognito cannot renew the token now: %s', async (_, answer) => {
     const { session, fetch, pass } = await signedIn();
     pass(3_600_000);
-    fetch.mockResolvedValueOnce(new Response('', { status: 400 }));
+    fetch.mockImplementationOnce(answer);
+    await expect(signed(session)).rejects.toBeInstanceOf(OfflineError);
+    expect(session.state.value.kind).toBe('signedIn');
+    expect(await signed(session)).toBe(`Bearer ${ID}`);
+  });
+
+  it('keeps the user, unless the renewal names another role', async () => {
+    const { session, fetch, pass } = await signedIn();
+    const before = session.state.value;
+    pass(3_600_000);
+    await signed(session);
+    expect(session.state.value).toBe(before);
+    pass(3_600_000);
+    const viewer = tokenOf({ 'custom:tenant': '0807', 'custom:role': 'viewer', 'cognito:username': 'ada' });
+    fetch.mockResolvedValueOnce(Response.json({ id_token: viewer, expires_in: 3600 }));
+    await signed(session);
+    expect(session.state.value).toMatchObject({ kind: 'signedIn', user: { role: 'viewer' } });
+  });
+
+  it.each([200, 400])('stays signed out if a renewal ends later: %d', async (status) => {
+    const { session, fetch, pass } = await signedIn();
+    pass(3_600_000);
+    fetch.mockResolvedValueOnce(Response.json({ id_token: ID, expires_in: 3600 }, { status }));
+    const renewal = signed(session);
+    await session.signOut();
+    await renewal;
+    expect(session.state.value).toEqual({ kind: 'signedOut', expired: false });
+  });
+
+  it.each([400, 401])('reports an ended session if Cognito refuses the renewal: %d', async (status) => {
+    const { session, fetch, pass } = await signedIn();
+    pass(3_600_000);
+    fetch.mockResolvedValueOnce(new Response('', { status }));
     expect(await signed(session)).toBeNull();
     expect(session.state.value).toEqual({ kind: 'signedOut', expired: true });
   });
@@ -166,6 +204,13 @@ describe('the session of the local stack', () => {
     const locked = local('', { GET: new Response('{}', { status: 401 }) });
     await locked.session.start();
     expect(locked.session.state.value).toEqual({ kind: 'locked' });
+  });
+
+  it('reports that the stack has no answer to a sign-in', async () => {
+    const { session, fetch } = local('', {});
+    fetch.mockRejectedValueOnce(new TypeError('failed'));
+    await session.signIn({ tenant: 'x', user: 'y', role: 'viewer' });
+    expect(session.state.value.kind).toBe('failed');
   });
 
   it('reports why an identity is refused', async () => {

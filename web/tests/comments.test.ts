@@ -96,6 +96,14 @@ describe('comments', () => {
     expect(ids(comments)).toEqual([1]);
   });
 
+  it('are changed one at a time: another request would name an outdated version', async () => {
+    const { api, fetch } = answering([200, comment(1, { version: 2 })], [412, {}]);
+    const comments = new Comments(api, 'p', 7);
+    const first = comments.change(comment(1), 'once', []);
+    expect(await comments.change(comment(1), 'once', [])).toBe(false);
+    expect([await first, comments.refusal.value, fetch.mock.calls.length]).toEqual([true, null, 1]);
+  });
+
   it('read a new comment together with the unread ones', async () => {
     const { api } = answering([200, { items: [comment(1)], next: 'c' }], [201, comment(9)]);
     const comments = new Comments(api, 'p', 7);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begun, clashes, isChanged, onTop } from '../src/project/draft';
+import { begun, clashes, isChanged, onTop, since } from '../src/project/draft';
 
 const seen = { name: 'Due', indexed: true, options: [{ value: 'a' }] };
 const draft = { ...begun(3, seen), value: { ...seen, name: 'Due date' } };
@@ -20,6 +20,15 @@ describe('a draft of a definition that another user changed', () => {
   it('is unchanged after it is saved', () => {
     expect(onTop(draft, 4, draft.value)).toEqual(begun(4, draft.value));
     expect(clashes(begun(3, seen), { ...seen, name: 'x' })).toEqual([]);
+  });
+
+  it('keeps what the user enters while it is saved', () => {
+    const sent = draft.value;
+    const later = { ...draft, value: { ...sent, indexed: false } };
+    // The API has added an id.
+    const saved = { ...sent, options: [{ id: 'o1', value: 'a' }] };
+    expect(onTop(since(later, sent), 4, saved)).toEqual({ version: 4, base: saved, value: { ...saved, indexed: false } });
+    expect(onTop(since(draft, sent), 4, saved)).toEqual(begun(4, saved));
   });
 });
 

@@ -46,8 +46,11 @@ export interface Answer<T> {
 
 /** The session, as the client needs it: it signs a request, and learns that the API no longer accepts the session. */
 export interface Signer {
-  sign(headers: Headers): Promise<void>;
+  /** Sign a request. Throws OfflineError if the login has no answer now. */
+  sign(headers: Headers, signal?: AbortSignal): Promise<void>;
   expired(): void;
+  /** Whether `sign` waits while the session has ended: a request that the API rejected for that can be sent again. */
+  readonly waits?: boolean;
 }
 
 export class Api {
@@ -71,14 +74,27 @@ export class Api {
   }
 
   /** Send a request that the API itself has proposed, such as a remedy. Throws what `call` throws. */
-  async request<T = unknown>(method: string, address: string, { body, headers: given, signal }: Message): Promise<Answer<T>> {
+  async request<T = unknown>(method: string, address: string, message: Message): Promise<Answer<T>> {
     // A bearer token goes only to the API, whatever address an answer names.
     if (!address.startsWith('/v1/')) throw new Error(`${address} is not of the API.`);
+    for (;;) {
+      try {
+        return await this.ask<T>(method, address, message);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 401)) throw error;
+        this.session.expired();
+        // The API did nothing for a request without a valid session, so it can be sent again.
+        if (!this.session.waits) throw error;
+      }
+    }
+  }
+
+  private async ask<T>(method: string, address: string, { body, headers: given, signal }: Message): Promise<Answer<T>> {
     const headers = new Headers(given);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     const recent = this.recent.headerOf(address);
     if (recent !== null) headers.set(TOKEN, recent);
-    await this.session.sign(headers);
+    await this.session.sign(headers, signal);
     const [response, text] = await this.send(address, {
       method,
       headers,
@@ -86,7 +102,6 @@ export class Api {
       signal: signal ?? null,
     });
     if (!response.ok) {
-      if (response.status === 401) this.session.expired();
       throw new ApiError(
         problemOf(response.status, response.statusText, refusalIn(response, text)),
         secondsIn(response.headers.get('Retry-After')),

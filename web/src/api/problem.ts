@@ -67,6 +67,11 @@ export class OfflineError extends Error {
   override readonly name = 'OfflineError';
 }
 
+/** The user signed out before the request was sent. */
+export class SignedOutError extends Error {
+  override readonly name = 'SignedOutError';
+}
+
 /** The problem document of a refusal. API Gateway and proxies refuse without one. */
 export function problemOf(status: number, statusText: string, body: unknown): ProblemDocument {
   const given = typeof body === 'object' && body !== null ? (body as Partial<ProblemDocument>) : {};

@@ -8,14 +8,21 @@
 import { signal } from '@preact/signals';
 import type { CognitoConfig } from './config';
 import { makeChallenge, randomText } from './pkce';
-import { isRole, type Session, type SessionState, type User } from './session';
+import { OfflineError } from '../api/problem';
+import { isRole, unchanged, type Session, type SessionState, type User } from './session';
 import { words } from '../words';
 
 const PENDING = 'gridview.sign-in';
-export const CALLBACK = '/callback';
+const CALLBACK = '/callback';
 
 /** Seconds before its end at which a token is renewed. */
 const EARLY = 60;
+
+/** The answers by which Cognito ends a session: the grant is no longer valid, or the client is not. */
+const ENDING: ReadonlySet<number> = new Set([400, 401]);
+
+/** Cognito answered that it does not accept the grant. */
+class GrantRefused extends Error {}
 
 interface Pending {
   readonly verifier: string;
@@ -43,7 +50,7 @@ export class CognitoSession implements Session {
   readonly choosesUser = false;
   readonly state = signal<SessionState>({ kind: 'starting' });
   private tokens: Tokens | null = null;
-  private renewal: Promise<Tokens> | null = null;
+  private renewal: Promise<void> | null = null;
 
   constructor(
     private readonly config: CognitoConfig,
@@ -124,24 +131,39 @@ export class CognitoSession implements Session {
     this.state.value = { kind: 'signedOut', expired: true };
   }
 
-  /** The tokens, renewed when they are about to end. Requests that come meanwhile wait for the same renewal. */
+  /**
+   * The tokens, renewed when they are about to end. Requests that come meanwhile wait for the same renewal. Throws
+   * OfflineError if Cognito cannot renew them now: the session lasts until Cognito refuses it.
+   */
   private async fresh(): Promise<Tokens | null> {
     const held = this.tokens;
     if (!held?.refresh || this.browser.now() < held.renewAt) return held;
-    this.renewal ??= this.exchange({ grant_type: 'refresh_token', refresh_token: held.refresh }, held.refresh).finally(
-      () => (this.renewal = null),
-    );
-    try {
-      this.keep(await this.renewal);
-    } catch {
-      this.expired();
-    }
+    this.renewal ??= this.renew(held.refresh).finally(() => (this.renewal = null));
+    await this.renewal;
     return this.tokens;
+  }
+
+  private async renew(refresh: string): Promise<void> {
+    try {
+      const tokens = await this.exchange({ grant_type: 'refresh_token', refresh_token: refresh }, refresh);
+      if (!this.hasSignedOut()) this.keep(tokens);
+    } catch (error) {
+      if (!(error instanceof GrantRefused)) throw new OfflineError(String(error));
+      if (!this.hasSignedOut()) this.expired();
+    }
+  }
+
+  /** Whether the user has signed out, which an answer that comes later does not change. */
+  private hasSignedOut(): boolean {
+    const state = this.state.peek();
+    return state.kind === 'signedOut' && !state.expired;
   }
 
   private keep(tokens: Tokens): void {
     this.tokens = tokens;
     const user = userIn(tokens.id);
+    const state = this.state.peek();
+    if (user && state.kind === 'signedIn' && unchanged(state.user, user) === state.user) return;
     if (user) this.state.value = { kind: 'signedIn', user };
     else this.fail(words.signIn.noRole);
   }
@@ -156,7 +178,8 @@ export class CognitoSession implements Session {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ client_id: this.config.clientId, ...grant }).toString(),
     });
-    if (!answer.ok) throw new Error(`Cognito refused the sign-in (${answer.status}).`);
+    if (ENDING.has(answer.status)) throw new GrantRefused(`Cognito refused the sign-in (${answer.status}).`);
+    if (!answer.ok) throw new Error(`Cognito could not answer the sign-in (${answer.status}).`);
     const { id_token, refresh_token, expires_in } = (await answer.json()) as {
       id_token: string;
       refresh_token?: string;

@@ -10,6 +10,16 @@ export interface User {
   readonly role: Role;
 }
 
+/** Whether both are the same user of the same tenant, whatever the role. */
+export function isSameUser(one: User, other: User): boolean {
+  return one.tenant === other.tenant && one.user === other.user;
+}
+
+/** The user `before` if the user `now` has the same role, so that only real changes have another object. */
+export function unchanged(before: User, now: User): User {
+  return isSameUser(before, now) && before.role === now.role ? before : now;
+}
+
 /** A user with a name. */
 export interface Person extends User {
   /** The name that the user chose; the id if it is unknown. */
@@ -36,7 +46,7 @@ export interface Session extends Signer {
   readonly choosesUser: boolean;
   /** Find out who is signed in; called once, when the page loads. */
   start(): Promise<void>;
-  /** Sign in. The user is given if the page itself asks for one. */
+  /** Sign in. The user is given if the page asks for one or knows one; the managed login asks by itself. */
   signIn(user?: User): Promise<void>;
   signOut(): Promise<void>;
 }

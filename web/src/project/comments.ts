@@ -1,8 +1,9 @@
 /** The comments on an issue, read, created, changed and deleted. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { ApiError, isAbort } from '../api/problem';
+import { isAbort } from '../api/problem';
 import type { IssueComment } from '../api/types';
+import { Changing } from './changing';
 import { Fresh } from './fresh';
 
 const PAGE = 100;
@@ -14,9 +15,9 @@ export class Comments {
   readonly more = signal(false);
   /** Why they could not be read. */
   readonly error = signal<unknown>(null);
-  /** Why the last change was refused. */
-  readonly refusal = signal<unknown>(null);
-  readonly busy = signal(false);
+  private readonly changing = new Changing(() => this.load());
+  readonly refusal = this.changing.refusal;
+  readonly busy = this.changing.busy;
   private cursor: string | null = null;
   private readonly closed = new AbortController();
   private readonly fresh = new Fresh();
@@ -39,7 +40,7 @@ export class Comments {
 
   /** Add a comment. `key` is the same for a repeated attempt. */
   async add(text: string, mentions: readonly string[], key: string): Promise<boolean> {
-    return this.changing(async () => {
+    return this.alone(async () => {
       const { body } = await this.fresh.change(() =>
         this.api.call('POST', '/v1/projects/{project}/issues/{num}/comments', {
           path: this.path,
@@ -53,7 +54,7 @@ export class Comments {
   }
 
   async change(comment: IssueComment, text: string, mentions: readonly string[]): Promise<boolean> {
-    return this.changing(async () => {
+    return this.alone(async () => {
       const { body } = await this.fresh.change(() =>
         this.api.call('PATCH', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
           path: { ...this.path, comment: comment.id },
@@ -66,7 +67,7 @@ export class Comments {
   }
 
   async remove(comment: IssueComment): Promise<boolean> {
-    return this.changing(async () => {
+    return this.alone(async () => {
       await this.fresh.change(() =>
         this.api.call('DELETE', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
           path: { ...this.path, comment: comment.id },
@@ -75,6 +76,11 @@ export class Comments {
       );
       this.show(this.others(comment));
     });
+  }
+
+  /** A change names the version on the screen, which another one on its way makes outdated. */
+  private async alone(change: () => Promise<unknown>): Promise<boolean> {
+    return !this.busy.peek() && this.changing.make(change);
   }
 
   close(): void {
@@ -105,22 +111,6 @@ export class Comments {
       this.show([...(cursor === null ? [] : this.list.peek() ?? []).filter(({ id }) => !read.has(id)), ...body.items]);
     } catch (error) {
       if (!isAbort(error)) this.error.value = error;
-    }
-  }
-
-  private async changing(change: () => Promise<void>): Promise<boolean> {
-    this.busy.value = true;
-    this.refusal.value = null;
-    try {
-      await change();
-      return true;
-    } catch (error) {
-      // Someone else changed or deleted it meanwhile: show the present state.
-      if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
-      this.refusal.value = error;
-      return false;
-    } finally {
-      this.busy.value = false;
     }
   }
 }

@@ -25,6 +25,11 @@ export function onTop<V extends object>({ base, value }: Draft<V>, version: numb
   return { version, base: theirs, value: { ...theirs, ...Object.fromEntries(own.map((key) => [key, value[key]])) } };
 }
 
+/** The draft with only the changes since this content was sent. */
+export function since<V extends object>(draft: Draft<V>, sent: V): Draft<V> {
+  return { ...draft, base: sent };
+}
+
 export function isChanged<V extends object>({ base, value }: Draft<V>): boolean {
   return !same(base, value);
 }

@@ -1,6 +1,6 @@
 /** The open panels and windows around the grid. They are not part of the view, so no link restores them. */
 import { signal } from '@preact/signals';
-import type { Mentionable } from './mentions';
+import { CommentDrafts } from './comment-drafts';
 
 /** The issues of a bulk change: all that match the filter, the ones in the selected rows, or the ones that are checked. */
 export type Scope = 'all' | 'rows' | 'checked';
@@ -34,12 +34,6 @@ export interface Beside {
   readonly side: 'before' | 'after';
 }
 
-/** The text of an unsaved comment, and the users that it may mention. */
-export interface CommentDraft {
-  readonly text: string;
-  readonly chosen: readonly Mentionable[];
-}
-
 export class Panels {
   readonly drawer = signal<Drawer | null>(null);
   readonly window = signal<Window | null>(null);
@@ -51,8 +45,8 @@ export class Panels {
   readonly filtering = signal<string | null>(null);
   /** A dropped file, to be imported. */
   readonly dropped = signal<File | null>(null);
-  /** Unsaved comments, each by its place. They stay while other issues are shown. */
-  readonly comments = new Map<string, CommentDraft>();
+
+  constructor(readonly comments = new CommentDrafts()) {}
 
   /** Open the settings for a part of them. */
   openSettings(place: SettingsPlace): void {

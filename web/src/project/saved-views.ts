@@ -1,7 +1,6 @@
 /** The saved views of a project: the list, the open one, and their changes. */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { ApiError } from '../api/problem';
 import type { Project, SavedView, ViewPatch } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import { fieldsOf, type Field } from '../fields/fields';
@@ -9,6 +8,7 @@ import { addressOfProject, go, search } from '../router';
 import { addressOf, linkTo, lookOf, openedAt, placeBefore, withoutView, withView, type Opened } from '../view/saved';
 import { fitting, type View } from '../view/view';
 import { words } from '../words';
+import { Changing } from './changing';
 import { Fresh } from './fresh';
 
 const PAGE = 500;
@@ -32,9 +32,9 @@ export class SavedViews {
   readonly list = signal<readonly SavedView[]>([]);
   /** Why they could not be read. */
   readonly error = signal<unknown>(null);
-  /** Why the last change of one was refused. */
-  readonly refusal = signal<unknown>(null);
-  readonly busy = signal(false);
+  private readonly changing = new Changing(() => this.load());
+  readonly refusal = this.changing.refusal;
+  readonly busy = this.changing.busy;
   readonly asked = signal<Asked | null>(null);
   readonly fields: readonly Field[];
   private readonly fresh = new Fresh();
@@ -81,7 +81,7 @@ export class SavedViews {
 
   /** Save the present look, with a change of it, as a new view, and open that. `key` is the same for a repeated attempt. */
   async create(name: string, visibility: Visibility, key: string, change: Partial<View> = {}): Promise<boolean> {
-    return this.changing(async () => {
+    return this.changing.make(async () => {
       const { body } = await this.fresh.change(() =>
         this.api.call('POST', '/v1/projects/{project}/views', {
           path: this.path,
@@ -117,7 +117,7 @@ export class SavedViews {
   }
 
   async patch(view: SavedView, body: ViewPatch): Promise<boolean> {
-    return this.changing(async () => {
+    return this.changing.make(async () => {
       const { body: after } = await this.fresh.change(() =>
         this.api.call('PATCH', '/v1/projects/{project}/views/{view}', {
           path: { ...this.path, view: view.id },
@@ -138,7 +138,7 @@ export class SavedViews {
     const present = this.list.peek().find(({ id }) => id === view.id);
     if (!present || present.place === place) return true;
     this.list.value = withView(this.list.peek(), { ...present, place });
-    const isSent = await this.changing(async () => {
+    const isSent = await this.changing.make(async () => {
       await this.fresh.changeInTurn(() => this.api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...this.path, view: view.id }, body: { place } }));
     });
     if (!isSent) await this.load();
@@ -149,7 +149,7 @@ export class SavedViews {
   async remove(view: SavedView): Promise<boolean> {
     const { base } = this.opened.peek();
     const shown = this.view.peek();
-    return this.changing(async () => {
+    return this.changing.make(async () => {
       await this.fresh.change(() =>
         this.api.call('DELETE', '/v1/projects/{project}/views/{view}', {
           path: { ...this.path, view: view.id },
@@ -177,22 +177,6 @@ export class SavedViews {
   private async taken(view: SavedView): Promise<void> {
     this.list.value = withView(this.list.peek(), view);
     if (view.visibility === 'default') await this.load();
-  }
-
-  private async changing(change: () => Promise<void>): Promise<boolean> {
-    this.busy.value = true;
-    this.refusal.value = null;
-    try {
-      await change();
-      return true;
-    } catch (error) {
-      // Someone else changed or deleted it meanwhile: show the present state.
-      if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
-      this.refusal.value = error;
-      return false;
-    } finally {
-      this.busy.value = false;
-    }
   }
 }
 

@@ -4,9 +4,10 @@
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { ApiError, isAbort } from '../api/problem';
+import { isAbort } from '../api/problem';
 import type { SavedView, Webhook, WebhookCreate, WebhookDelivery, WebhookPatch } from '../api/types';
 import { relativesIn } from '../view/relative';
+import { Changing } from './changing';
 import { Fresh } from './fresh';
 import { Paged } from './paged';
 
@@ -68,9 +69,9 @@ export class Webhooks {
   /** In the order of their creation; null before they are read. */
   readonly list = signal<readonly Webhook[] | null>(null);
   readonly error = signal<unknown>(null);
-  /** Why the last change was refused. */
-  readonly refusal = signal<unknown>(null);
-  readonly busy = signal(false);
+  private readonly changing = new Changing(() => this.load());
+  readonly refusal = this.changing.refusal;
+  readonly busy = this.changing.busy;
   readonly secret = signal<IssuedSecret | null>(null);
   private readonly closed = new AbortController();
   private readonly fresh = new Fresh();
@@ -94,7 +95,7 @@ export class Webhooks {
   /** Create one. `key`, and with it the secret, is the same for a repeated attempt. Returns whether the API accepted it. */
   async create({ url, view, columns, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
     const body: WebhookCreate = { url, view, columns: columns && [...columns], events: [...events], enabled };
-    return this.changing(async () => {
+    return this.changed(async () => {
       const { body: made } = await this.api.call('POST', '/v1/projects/{project}/webhooks', {
         path: { project: this.project },
         body,
@@ -105,14 +106,14 @@ export class Webhooks {
   }
 
   async change(webhook: Webhook, body: WebhookPatch): Promise<boolean> {
-    return this.changing(() =>
+    return this.changed(() =>
       this.api.call('PATCH', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), body, headers: seen(webhook) }),
     );
   }
 
   /** Replace its secret. For a day, the previous one also signs. */
   async rotate(webhook: Webhook): Promise<boolean> {
-    return this.changing(async () => {
+    return this.changed(async () => {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/rotate', {
         path: this.pathOf(webhook),
         headers: { 'Idempotency-Key': crypto.randomUUID() },
@@ -122,7 +123,7 @@ export class Webhooks {
   }
 
   async remove(webhook: Webhook): Promise<boolean> {
-    return this.changing(async () => {
+    return this.changed(async () => {
       await this.api.call('DELETE', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), headers: seen(webhook) });
       if (this.secret.peek()?.webhook === webhook.id) this.secret.value = null;
     });
@@ -130,7 +131,7 @@ export class Webhooks {
 
   /** Send a message again. */
   async replay(webhook: Webhook, { id }: WebhookDelivery): Promise<boolean> {
-    return this.changing(() =>
+    return this.changed(() =>
       this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/replay', {
         path: { ...this.pathOf(webhook), delivery: id },
         headers: { 'Idempotency-Key': crypto.randomUUID() },
@@ -163,21 +164,11 @@ export class Webhooks {
   }
 
   /** Make a change, and read all of them again. */
-  private async changing(change: () => Promise<unknown>): Promise<boolean> {
-    this.busy.value = true;
-    this.refusal.value = null;
-    try {
+  private changed(change: () => Promise<unknown>): Promise<boolean> {
+    return this.changing.make(async () => {
       await this.fresh.change(change);
       await this.load();
-      return true;
-    } catch (error) {
-      // Someone else changed or deleted it meanwhile: show the present state.
-      if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
-      this.refusal.value = error;
-      return false;
-    } finally {
-      this.busy.value = false;
-    }
+    });
   }
 }
 

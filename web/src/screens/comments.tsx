@@ -4,7 +4,7 @@ import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
 import { keepBeside } from '../place';
-import type { CommentDraft } from '../project/panels';
+import type { CommentDrafts } from '../project/comment-drafts';
 import { Comments } from '../project/comments';
 import { begun, completed, fitting, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
@@ -67,7 +67,7 @@ interface CommentProps {
 function Comment({ model, comments, comment }: CommentProps) {
   const { people, user } = model;
   const place = `${comments.num} ${comment.id}`;
-  const [editing, setEditing] = useState(model.panels.comments.has(place));
+  const [editing, setEditing] = useState(model.panels.comments.at(place) !== undefined);
   const [deleting, setDeleting] = useState(false);
   const author = people.nameOf(comment.created_by);
   const own = comment.created_by === user.user && permits(user.role, 'editor');
@@ -85,13 +85,11 @@ function Comment({ model, comments, comment }: CommentProps) {
         busy={comments.busy.value}
         begin={comment.text}
         known={mentioned}
-        onCancel={() => setEditing(false)}
-        onSubmit={async (text, mentions) => {
+        onClose={() => setEditing(false)}
+        onSubmit={(text, mentions) => {
           // A mention stays even if the text never named the user.
           const all = [...new Set([...unnamed.map(({ id }) => id), ...mentions])];
-          const taken = await comments.change(comment, text, all);
-          if (taken) setEditing(false);
-          return taken;
+          return comments.change(comment, text, all);
         }}
       />
     );
@@ -143,27 +141,21 @@ function Comment({ model, comments, comment }: CommentProps) {
 /** The field for a new comment, and why the last one was refused. */
 export function NewComment({ model, comments }: CommentsProps) {
   const refusal = comments.refusal.value;
-  // A comment that is sent again is created once, even if its answer was lost; the next one has another key.
-  const key = useRef({ text: '', key: '' });
+  const drafts = model.panels.comments;
+  const place = String(comments.num);
   return (
     <>
       {refusal !== null && <Refusal error={refusal} title={words.comments.refused} />}
       <CommentForm
         people={model.people}
-        drafts={model.panels.comments}
-        place={String(comments.num)}
+        drafts={drafts}
+        place={place}
         label={words.comments.new}
         submit={words.comments.add}
         busy={comments.busy.value}
         begin=""
         known={[]}
-        onSubmit={async (text, mentions) => {
-          const asked = JSON.stringify([text, mentions]);
-          if (key.current.text !== asked) key.current = { text: asked, key: crypto.randomUUID() };
-          const taken = await comments.add(text, mentions, key.current.key);
-          if (taken) key.current = { text: '', key: '' };
-          return taken;
-        }}
+        onSubmit={(text, mentions) => comments.add(text, mentions, drafts.keyOf(place, JSON.stringify([text, mentions])))}
       />
     </>
   );
@@ -176,7 +168,7 @@ const TALLEST = 240;
 interface CommentFormProps {
   readonly people: People;
   /** The unsaved texts, and the place of this one among them. */
-  readonly drafts: Map<string, CommentDraft>;
+  readonly drafts: CommentDrafts;
   readonly place: string;
   readonly label: string;
   readonly submit: string;
@@ -184,15 +176,14 @@ interface CommentFormProps {
   readonly begin: string;
   /** The users whom it may mention already. */
   readonly known: readonly Mentionable[];
-  /** Returns whether it was taken; the field is empty then. */
+  /** Returns whether it was taken. The field is then as it began, unless the user has typed meanwhile. */
   readonly onSubmit: (text: string, mentions: readonly string[]) => Promise<boolean>;
-  readonly onCancel?: () => void;
+  /** Closes the form, if that is possible: the user has cancelled it, or nothing of it is left to send. */
+  readonly onClose?: () => void;
 }
 
-function CommentForm({ people, drafts, place, label, submit, busy, begin, known, onSubmit, onCancel }: CommentFormProps) {
-  const kept = drafts.get(place);
-  const [text, setText] = useState(kept?.text ?? begin);
-  const [chosen, setChosen] = useState(kept?.chosen ?? known);
+function CommentForm({ people, drafts, place, label, submit, busy, begin, known, onSubmit, onClose }: CommentFormProps) {
+  const { text, chosen } = drafts.at(place) ?? { text: begin, chosen: known };
   const [offered, setOffered] = useState<readonly Mentionable[]>([]);
   const [at, setAt] = useState(0);
   const input = useRef<HTMLTextAreaElement>(null);
@@ -205,13 +196,14 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     return keepBeside(list.current, input.current, { tallest: TALLEST });
   }, [isOffering]);
   const hint = useId();
-  const isChanged = text !== begin;
-  if (isChanged) drafts.set(place, { text, chosen });
-  else drafts.delete(place);
+  const put = (next: string, mentioned = chosen) => {
+    if (next === begin) drafts.drop(place);
+    else drafts.put(place, { text: next, chosen: mentioned });
+  };
   const cancel = () => {
-    if (isChanged && !mayDiscard()) return;
-    drafts.delete(place);
-    onCancel?.();
+    if (text !== begin && !mayDiscard()) return;
+    drafts.drop(place);
+    onClose?.();
   };
 
   const look = async (element: HTMLTextAreaElement) => {
@@ -235,18 +227,16 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
     const element = input.current;
     if (!element) return;
     const next = completed(text, element.selectionStart, at, user);
-    setText(next.text);
-    setChosen([...chosen.filter(({ id }) => id !== user.id), user]);
+    put(next.text, [...chosen.filter(({ id }) => id !== user.id), user]);
     endOffer();
     element.value = next.text;
     element.focus();
     element.setSelectionRange(next.caret, next.caret);
   };
   const send = async () => {
-    if (!text.trim() || !(await onSubmit(text.trim(), mentionedIn(text, chosen)))) return;
-    drafts.delete(place);
-    setText('');
-    setChosen([]);
+    if (busy || !text.trim()) return;
+    const nothingLeft = await drafts.send(place, () => onSubmit(text.trim(), mentionedIn(text, chosen)));
+    if (nothingLeft) onClose?.();
   };
   return (
     <form
@@ -256,7 +246,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
         void send();
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && (offered.length || onCancel)) {
+        if (event.key === 'Escape' && (offered.length || onClose)) {
           // The panel itself stays open.
           event.stopPropagation();
           if (offered.length) endOffer();
@@ -275,7 +265,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
         placeholder={label}
         value={text}
         onInput={(event) => {
-          setText(event.currentTarget.value);
+          put(event.currentTarget.value);
           void look(event.currentTarget);
         }}
         onKeyDown={(event) => {
@@ -306,7 +296,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
         <p id={hint} class="soft">
           {words.comments.hint}
         </p>
-        {onCancel && (
+        {onClose && (
           <button class="button" type="button" onClick={cancel}>
             {words.comments.cancel}
           </button>

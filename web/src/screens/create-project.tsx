@@ -47,11 +47,11 @@ export function CreateProject({ api, projects, onClose }: CreateProjectProps) {
       >
         <label>
           {words.projects.name}
-          <input required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+          <input required readOnly={busy} value={name} onInput={(event) => setName(event.currentTarget.value)} />
         </label>
         <label>
           {words.projects.states}
-          <textarea required rows={4} value={states} onInput={(event) => setStates(event.currentTarget.value)} />
+          <textarea required readOnly={busy} rows={4} value={states} onInput={(event) => setStates(event.currentTarget.value)} />
         </label>
         {error !== null && <Refusal error={error} />}
         <div class="row-end">

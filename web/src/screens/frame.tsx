@@ -7,23 +7,24 @@ import { follow } from '../router';
 import { Icon } from '../ui/icon';
 import { Menu } from '../ui/menu';
 import { chooseTheme, theme, THEMES } from '../ui/theme';
-import { holdsUnsaved, mayDiscard, useLeaving } from '../ui/unsaved';
-import { writeQueue } from '../edits/write-queue';
+import { useLeaving } from '../ui/unsaved';
+import type { UserDrafts } from '../project/comment-drafts';
 import { words } from '../words';
+import { maySignOut, wouldLose } from './leaving';
 import { Unsent } from './unsent';
 
 interface FrameProps {
   readonly session: Session;
   readonly user: Person;
+  readonly drafts: UserDrafts;
   readonly title: string;
   /** The content before the title. */
   readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ session, user, title, lead, children }: FrameProps) {
-  const wouldLose = () => writeQueue.unsent.peek() > 0 || holdsUnsaved(document);
-  useLeaving(wouldLose);
+export function Frame({ session, user, drafts, title, lead, children }: FrameProps) {
+  useLeaving(() => wouldLose(drafts));
   return (
     <div class="frame">
       <header class="top-bar">
@@ -35,7 +36,7 @@ export function Frame({ session, user, title, lead, children }: FrameProps) {
         <Account
           user={user}
           onSignOut={() => {
-            if (!wouldLose() || mayDiscard()) void session.signOut();
+            if (maySignOut(drafts)) void session.signOut();
           }}
         />
       </header>

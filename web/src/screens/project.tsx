@@ -12,6 +12,7 @@ import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
 import { Panels, type Beside, type Drawer } from '../project/panels';
+import type { CommentDrafts, UserDrafts } from '../project/comment-drafts';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -22,7 +23,6 @@ import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { enterToast } from '../ui/toast';
 import { isTyping } from '../ui/typing';
-import { useLeaving } from '../ui/unsaved';
 import { inserted } from '../view/columns';
 import { words } from '../words';
 import { BoardPlace } from './board-place';
@@ -55,11 +55,12 @@ interface ProjectScreenProps {
   readonly api: Api;
   readonly session: Session;
   readonly user: Person;
+  readonly drafts: UserDrafts;
   readonly projects: Projects;
   readonly id: string;
 }
 
-export function ProjectScreen({ api, session, user, projects, id }: ProjectScreenProps) {
+export function ProjectScreen({ api, session, user, drafts, projects, id }: ProjectScreenProps) {
   const shown = useRef<ProjectModel | null>(null);
   const open = async (signal: AbortSignal) => {
     const opened = await openProject(api, id, user, signal);
@@ -72,7 +73,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
   const views = opened.kind === 'ready' ? opened.value.views : null;
   const title = views?.project.name ?? id;
   return (
-    <Frame session={session} user={user} title={title} lead={<RailButton />}>
+    <Frame session={session} user={user} drafts={drafts} title={title} lead={<RailButton />}>
       <div class="columns">
         {railOpen.value && (
           <Rail api={api} projects={projects} open={id} name={title} mayCreate={permits(user.role, 'admin')}>
@@ -85,6 +86,7 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
         {opened.kind === 'ready' && (
           <OpenProject
             api={api}
+            drafts={drafts.of(id)}
             projects={projects}
             {...opened.value}
             onOpened={(model) => (shown.current = model)}
@@ -192,6 +194,7 @@ function showBeside(model: ProjectModel, field: Pick<Field, 'id' | 'type'>, besi
 
 interface OpenProjectProps {
   readonly api: Api;
+  readonly drafts: CommentDrafts;
   readonly projects: Projects;
   readonly views: SavedViews;
   readonly feed: Feed;
@@ -201,9 +204,9 @@ interface OpenProjectProps {
   readonly onDeleted: () => void;
 }
 
-function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
+function OpenProject({ api, drafts, projects, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
   // It outlives the model: panels that are open while the project is read again stay open.
-  const panels = useMemo(() => new Panels(), []);
+  const panels = useMemo(() => new Panels(drafts), []);
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed, panels), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | BoardHandle | null>(null);
@@ -214,7 +217,6 @@ function OpenProject({ api, projects, views, feed, onOpened, onRedefined, onDele
     return () => model.close();
   }, [model]);
   useEffect(loadWindowsLater, []);
-  useLeaving(() => panels.comments.size > 0);
   useEffect(() => {
     const press = (event: KeyboardEvent) => pressed(event, model, actions, (what) => (panels.asked.value = what));
     document.addEventListener('keydown', press);

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { permits, type Person, type Session } from '../auth/session';
+import type { UserDrafts } from '../project/comment-drafts';
 import { People } from '../project/people';
 import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow } from '../router';
@@ -16,10 +17,11 @@ interface ProjectsScreenProps {
   readonly api: Api;
   readonly session: Session;
   readonly user: Person;
+  readonly drafts: UserDrafts;
   readonly projects: Projects;
 }
 
-export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenProps) {
+export function ProjectsScreen({ api, session, user, drafts, projects }: ProjectsScreenProps) {
   const [wanted, setWanted] = useState('');
   const [creating, setCreating] = useState(false);
   const people = useMemo(() => new People(api), [api]);
@@ -29,7 +31,7 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
   const hasSome = listed.kind !== 'ready' || all.length > 0;
   const shown = found(all, wanted);
   return (
-    <Frame session={session} user={user} title={words.projects.title}>
+    <Frame session={session} user={user} drafts={drafts} title={words.projects.title}>
       <div class="projects">
         {isAdmin && <JustDeleted deleted={projects.deleted} textOf={words.deletedProjects.just} />}
         <div class="row">

@@ -8,12 +8,11 @@ type SignedOut = Exclude<SessionState, { kind: 'starting' } | { kind: 'signedIn'
 const ROLES: readonly Role[] = ['admin', 'editor', 'viewer'];
 
 export function SignIn({ session, state }: { readonly session: Session; readonly state: SignedOut }) {
+  const why = whyNotSignedIn(state);
   return (
     <main class="sign-in">
       <h1>{words.product}</h1>
-      {state.kind === 'locked' && <p role="alert">{words.signIn.locked}</p>}
-      {state.kind === 'failed' && <p role="alert">{`${words.signIn.failed} ${state.reason}`}</p>}
-      {state.kind === 'signedOut' && state.expired && <p role="alert">{words.signIn.expired}</p>}
+      {why !== null && <p role="alert">{why}</p>}
       {session.choosesUser && state.kind !== 'locked' && <ChooseUser session={session} />}
       {!session.choosesUser && (
         <button class="button primary" type="button" onClick={() => void session.signIn()}>
@@ -22,6 +21,13 @@ export function SignIn({ session, state }: { readonly session: Session; readonly
       )}
     </main>
   );
+}
+
+/** Why the user is not signed in; null if the user signed out. */
+export function whyNotSignedIn(state: SignedOut): string | null {
+  if (state.kind === 'locked') return words.signIn.locked;
+  if (state.kind === 'failed') return `${words.signIn.failed} ${state.reason}`;
+  return state.expired ? words.signIn.expired : null;
 }
 
 function ChooseUser({ session }: { readonly session: Session }) {

@@ -203,7 +203,7 @@ function SaveWindow({ views, isBoard, onClose }: WindowProps & { readonly isBoar
           void save();
         }}
       >
-        <Name value={name} onChange={setName} />
+        <Name value={name} isFixed={views.busy.value} onChange={setName} />
         {isBoard && (
           <label>
             {words.views.columnsBy}
@@ -250,7 +250,7 @@ function RenameWindow({ views, view, onClose }: WindowProps & { readonly view: S
           void rename();
         }}
       >
-        <Name value={name} onChange={setName} />
+        <Name value={name} isFixed={views.busy.value} onChange={setName} />
         {refusal !== null && <Refusal error={refusal} title={words.views.refused} />}
         <Submit busy={views.busy.value} />
       </form>
@@ -282,11 +282,25 @@ function DeleteWindow({ views, view, onClose }: WindowProps & { readonly view: S
 
 const MAX_NAME = 256;
 
-function Name({ value, onChange }: { readonly value: string; readonly onChange: (name: string) => void }) {
+interface NameProps {
+  readonly value: string;
+  /** It is being saved: the window then closes, with all that is typed meanwhile. */
+  readonly isFixed: boolean;
+  readonly onChange: (name: string) => void;
+}
+
+function Name({ value, isFixed, onChange }: NameProps) {
   return (
     <label>
       {words.views.name}
-      <input required pattern=".*\S.*" maxLength={MAX_NAME} value={value} onInput={(event) => onChange(event.currentTarget.value)} />
+      <input
+        required
+        readOnly={isFixed}
+        pattern=".*\S.*"
+        maxLength={MAX_NAME}
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
     </label>
   );
 }

@@ -194,7 +194,7 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
     >
       <label>
         {webhookWords.url}
-        <input type="url" required placeholder="https://" value={draft.url} onInput={(event) => put({ url: event.currentTarget.value })} />
+        <input type="url" required readOnly={busy} placeholder="https://" value={draft.url} onInput={(event) => put({ url: event.currentTarget.value })} />
       </label>
       <label>
         {webhookWords.view}

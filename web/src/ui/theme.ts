@@ -11,7 +11,7 @@ const KEY = 'gridview.theme';
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-export function themeOf(kept: string | null | undefined): Theme {
+function themeOf(kept: string | null | undefined): Theme {
   return THEMES.find((one) => one === kept) ?? 'system';
 }
 

@@ -19,8 +19,8 @@ export function mayClose(part: ParentNode): boolean {
   return !holdsUnsaved(part) || mayDiscard();
 }
 
-export function mayDiscard(): boolean {
-  return window.confirm(words.unsaved.discard);
+export function mayDiscard(question: string = words.unsaved.discard): boolean {
+  return window.confirm(question);
 }
 
 /** Let the browser ask before the page is left, as long as something would be lost. */

@@ -1,7 +1,7 @@
 /** The summaries that a column may have below it. Pure. */
 import type { FieldType } from '../api/types';
 
-export const SUMMARY_FUNCTIONS = ['count', 'empty', 'distinct', 'sum', 'avg', 'median', 'min', 'max'] as const;
+const SUMMARY_FUNCTIONS = ['count', 'empty', 'distinct', 'sum', 'avg', 'median', 'min', 'max'] as const;
 export type SummaryFunction = (typeof SUMMARY_FUNCTIONS)[number];
 
 export function functionsOf(type: FieldType): readonly SummaryFunction[] {

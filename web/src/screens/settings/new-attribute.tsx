@@ -66,9 +66,10 @@ export function NewAttribute({ definitions, place, fields, rows, onCreated }: Ne
     if (!taken) return;
     for (const field of created) if (asked?.beside) onCreated(field, asked.beside);
     setAsked(null);
-    setName('');
-    setOptions('');
-    setFormula('');
+    // What the user has typed meanwhile is for the next field.
+    setName((now) => (now === name ? '' : now));
+    setOptions((now) => (now === options ? '' : now));
+    setFormula((now) => (now === formula ? '' : now));
   };
   return (
     <form

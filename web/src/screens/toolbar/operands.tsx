@@ -208,7 +208,7 @@ function Input({ field, label, value, onChange }: InputProps): VNode {
 }
 
 /** An instant as the input has it: in the reader's own time zone, without an offset. */
-export function localOf(instant: string): string {
+function localOf(instant: string): string {
   const time = new Date(instant);
   if (Number.isNaN(time.getTime())) return '';
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);

@@ -1,0 +1,15 @@
+/** What a user loses by leaving the page or signing out: changes without an answer, open forms, and unsent comments. */
+import { writeQueue } from '../edits/write-queue';
+import type { UserDrafts } from '../project/comment-drafts';
+import { holdsUnsaved, mayDiscard } from '../ui/unsaved';
+import { words } from '../words';
+
+export function wouldLose(drafts: UserDrafts): boolean {
+  return writeQueue.unsent.peek() > 0 || !drafts.isEmpty || holdsUnsaved(document);
+}
+
+/** Whether the user may sign out: asks if something would be lost. */
+export function maySignOut(drafts: UserDrafts): boolean {
+  const unsent = writeQueue.unsent.peek();
+  return !wouldLose(drafts) || mayDiscard(unsent > 0 ? words.unsaved.discardChanges(unsent) : words.unsaved.discard);
+}
