@@ -1,7 +1,8 @@
 """Calls of the API without a network: an event as API Gateway makes it, the function of its route, the parsed answer.
 
 Tests call the handlers only in this way, and it checks every answer by the rules of the contract. Problems have the
-form of RFC 9457, an ETag is the version's, and every body has its form of the OpenAPI document.
+form of RFC 9457 and a type that the document lists for the call, an ETag is the version's, and every body has its form of
+the OpenAPI document.
 """
 
 import base64
@@ -140,6 +141,9 @@ def _check(answer: Answer, event: Mapping[str, Any]) -> None:
 def _check_as_documented(answer: Answer, route: Route) -> None:
     described = openapi_document()["paths"][route.path][route.method.lower()]["responses"]
     assert str(answer.status) in described, f"{route.operation} does not list {answer.status}"
+    if answer.status >= 400:
+        kind = f"(`{answer.body['type']}`)"
+        assert kind in described[str(answer.status)]["description"], f"{route.operation} does not list {kind}"
     promised = described[str(answer.status)].get("headers", {})
     for name, header in promised.items():
         assert not header.get("required") or re.search(

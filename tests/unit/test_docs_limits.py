@@ -1,15 +1,33 @@
 """docs/limits.md has every limit of the code, each with the value of its constant."""
 
 import ast
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from devtools.local import gateway
 from gridview.api import work_shares
-from gridview.commands import answers, batch, idempotency, issues, pages, reads, requests, undo, write_rate
+from gridview.commands import (
+    actor,
+    answers,
+    batch,
+    formulas,
+    idempotency,
+    issues,
+    jobs,
+    pages,
+    parameters,
+    reads,
+    requests,
+    undo,
+    write_rate,
+)
 from gridview.encoding import consistency, fractional_keys, sort_strings, values
+from gridview.encoding.json_codec import dumps
 from gridview.formulas import definition, lexer, numbers, parser, parts
 from gridview.live import (
     change_requests,
@@ -65,6 +83,7 @@ from gridview.schema import (
 from gridview.support import errors
 from gridview.support.validation import RequestModel
 from infra.ingress import THROTTLE
+from infra.openapi.document import document
 from infra.settings import Settings
 from tests.unit.test_docs import ROOT, table_in
 
@@ -78,6 +97,12 @@ def kilobytes(size: int) -> str:
 
 def megabytes(size: int) -> str:
     return f"{size // 1_000_000} MB"
+
+
+def same(*limits: int) -> str:
+    """The one limit that several constants state."""
+    (limit,) = set(limits)
+    return f"{limit:,}"
 
 
 LIMITS = {
@@ -97,22 +122,23 @@ LIMITS = {
     "hours for which an Idempotency-Key is remembered": f"{remembered.KEPT_DAYS * 24:.0f}",
     "issues that the tokens of a request name": f"{consistency.MAX_ISSUES}",
     "seconds for which a consistency token is valid": f"{consistency.SECONDS}",
-    "rows of a result page": f"{grid_request.MAX_LIMIT}",
+    "rows, or items of another list, of a result page": same(grid_request.MAX_LIMIT, parameters.MAX_ITEMS),
     "groups of a result page": f"{group_request.MAX_GROUPS}",
     "offset": f"{grid_request.MAX_OFFSET:,}",
     "columns": f"{grid_request.MAX_COLUMNS}",
-    "keys of a sort": f"{catalog.MAX_KEYS}",
+    "keys of a sort or a composite index": f"{catalog.MAX_KEYS}",
     "conditions of a filter, parts of and and or": f"{predicates.MAX_CONDITIONS}",
     "rules of a grid request or a view": f"{rules.MAX_RULES}, of {predicates.MAX_CONDITIONS} conditions together",
     "levels of a filter": f"{predicates.MAX_DEPTH}",
     "values of in and not_in": f"{operators.MAX_VALUES}",
     "units from today in either direction": f"{relative_operands.MAX_UNITS:,}",
     "seconds from now in either direction": f"{relative_operands.MAX_SECONDS:,}",
+    "characters of the name of a time zone": f"{relative_operands.MAX_TIMEZONE_LENGTH}",
     "fields of groups": f"{group_request.MAX_FIELDS}",
     "aggregates of groups": f"{group_request.MAX_AGGREGATES}",
     "bounds of ranges of numbers (bins)": f"{group_request.MAX_BINS}",
     "groups that are ordered by counts or an aggregate": f"{aggregate_planner.MAX_RANKED:,}",
-    "fields of a summary": f"{summary_request.MAX_FIELDS}",
+    "fields of a summary, footers of a view": f"{summary_request.MAX_FIELDS}",
     "a filter that groups repeat": kilobytes(group_filter.MAX_OWN_BYTES),
     "documents that one query judges or sorts": f"{planner.CANDIDATES:,}",
     "documents that aggregates of one query read": f"{aggregate_planner.MAX_DOCUMENTS:,}",
@@ -129,19 +155,21 @@ LIMITS = {
     "a project with its attributes and options": megabytes(answers.MAX_PROJECT_BYTES),
     "options or states": f"{fields.MAX_OPTIONS}",
     "composite indexes of a project": f"{catalog.MAX_COMPOSITES}",
-    "characters of the name of a project or attribute": f"{requests.MAX_NAME_LENGTH}",
+    "characters of the name of a project": f"{requests.MAX_PROJECT_NAME_LENGTH:,}",
+    "characters of the name of an attribute": f"{requests.MAX_NAME_LENGTH}",
     "characters of the description of a field": f"{requests.MAX_DESCRIPTION_LENGTH:,}",
     "digits after the point, characters of the unit and stars of a format": (
         f"{field_formats.MAX_DECIMALS}, {field_formats.MAX_UNIT_LENGTH} and {field_formats.MAX_RATING}"
     ),
     "characters of an option or state": f"{options.MAX_VALUE_LENGTH}",
-    "days of history": "3,650",
+    "days of history": f"{requests.MAX_HISTORY_DAYS:,}",
     "characters of the text of a formula": f"{lexer.MAX_FORMULA_LENGTH:,}",
     "fields, values, operators and functions of a formula (SQRT and POWER count as five)": f"{parser.MAX_NODES}",
     "levels of a formula": f"{parser.MAX_NESTING}",
     "formulas on formulas": f"depth {definition.MAX_FORMULA_DEPTH}",
     "parts of a formula, with the parts of formulas that it reads": f"{definition.MAX_EXPANDED}",
     "parts of all formulas of a project, with all that they read": f"{definition.MAX_EXPANDED_OF_PROJECT:,}",
+    "indexes of other fields that another formula rebuilds": f"{formulas.MOST_REBUILT}",
     "issues of one check of a formula": f"{requests.MAX_CHECKED}",
     "characters of a text within a formula": f"{parts.MAX_TEXT:,}",
     "characters that functions and comparisons of one formula read for an issue": f"{parts.MAX_CHARACTERS_READ:,}",
@@ -149,9 +177,10 @@ LIMITS = {
     "issues of a project": f"{issues.MAX_ISSUES:,}",
     "issue numbers of a project": f"{ids.MAX_ISSUE_NUMBER:,}",
     "an issue": kilobytes(documents.MAX_DOCUMENT_BYTES),
-    "characters of a text": f"{values.TEXT_LIMIT:,}",
+    "characters of a text, also of the name of an issue": f"{values.TEXT_LIMIT:,}",
     "characters of a text that orders and ranges compare": f"{sort_strings.TEXT_WIDTH}",
     "characters of a user id": f"{values.USER_LIMIT}",
+    "characters of the prefix of users": f"{actor.MAX_NAME}",
     "significant digits of a number": f"{values.NUMBER_DIGITS}",
     "magnitude of a number": f"1E{values.NUMBER_MIN_EXPONENT} to 9.99E+{values.NUMBER_MAX_EXPONENT}",
     "characters of a number": f"{values.MAX_NUMBER_CHARACTERS:,}",
@@ -171,6 +200,8 @@ LIMITS = {
     ),
     "a view": kilobytes(views.MAX_VIEW_BYTES),
     "characters of the name of a view": f"{view_request.MAX_NAME_LENGTH}",
+    "pixels of the width of a column": f"{view_request.MIN_COLUMN_WIDTH} to {view_request.MAX_COLUMN_WIDTH:,}",
+    "pixels of the height of a row": f"{view_request.MIN_ROW_HEIGHT} to {view_request.MAX_ROW_HEIGHT}",
     "columns of a board that a view names": f"{view_request.MAX_BOARD_COLUMNS}",
     "fields of a card of a board": f"{view_request.MAX_CARD_FIELDS}",
     "limit of a column of a board": f"{view_request.MAX_CARDS:,}",
@@ -178,6 +209,7 @@ LIMITS = {
     "a filter of a view in an answer": megabytes(view_answers.MAX_FILTER_BYTES),
     "issues that one request undoes": f"{undo.MAX_AT_ONCE}",
     "issues in the nums of an undo": f"{requests.MAX_OPERATIONS}",
+    "the filter and values of a job": f"{jobs.MAX_ASKED_BYTES // 1_000} KB",
     "rows of a bulk change": f"{bulk_request.MAX_ROWS:,}",
     "fields and characters of a text that a bulk change replaces": (
         f"{bulk_edits.MAX_REPLACED_FIELDS} and {bulk_edits.MAX_FIND_LENGTH}"
@@ -224,8 +256,13 @@ LIMITS = {
 }
 """Each row of the page with its limit; several rows of one name are a list."""
 
+ATTRIBUTES = ("AttributeCreate", "AttributePatch")
+VIEWS = ("ViewCreate", "ViewPatch")
+WEBHOOKS = ("WebhookCreate", "WebhookPatch")
+
+DOCUMENT: dict[str, Any] = json.loads(dumps(document()))
+
 INTERNAL = {
-    "actor.MAX_NAME",  # a longer name is cut
     "blocks.MAX_BYTES",
     "committer.MAX_ITEM_BYTES",
     "expressions.MAX_EXPRESSION_BYTES",
@@ -273,14 +310,138 @@ def test_the_table_of_limits_leaves_out_no_limit() -> None:
     assert constants - named == INTERNAL
 
 
-@pytest.mark.parametrize(("days", "valid"), [(3_650, True), (3_651, False)])
-def test_the_longest_history_is_the_one_of_the_page(*, days: int, valid: bool) -> None:
-    try:
-        requests.HistoryInput(days=days)
-    except ValueError:
-        assert not valid
-    else:
-        assert valid
+OF_REQUESTS = {
+    "rules of a grid request or a view": ["GridRequest.rules", "ViewCreate.rules", "ViewPatch.rules"],
+    "rows, or items of another list, of a result page": ["?limit", "GridRequest.limit"],
+    "groups of a result page": ["GroupsRequest.limit"],
+    "offset": ["?offset", "GridRequest.offset", "RowsInput.from", "RowsInput.to"],
+    "columns": [f"{name}.columns" for name in ("GridRequest", "ExportQuery", *VIEWS, *WEBHOOKS)],
+    "keys of a sort or a composite index": [
+        *(f"{name}.sort" for name in ("GridRequest", "ExportQuery", "RowsInput", "ViewQuery")),
+        "CompositeCreate.sort",
+    ],
+    "conditions of a filter, parts of and and or": ["AndFilter.and", "OrFilter.or"],
+    "values of in and not_in": ["ListCondition.value"],
+    "units from today in either direction": ["TodayOperand.today"],
+    "seconds from now in either direction": ["NowOperand.now"],
+    "characters of the name of a time zone": ["GroupBy.timezone", "TodayOperand.timezone"],
+    "fields of groups": ["GroupsRequest.by", "ViewCreate.groups", "ViewPatch.groups"],
+    "aggregates of groups": ["GroupsRequest.aggregates"],
+    "bounds of ranges of numbers (bins)": ["GroupBy.bins"],
+    "fields of a summary, footers of a view": [
+        "SummaryRequest.fields",
+        "ViewCreate.footers",
+        "ViewPatch.footers",
+    ],
+    "properties of an object": ["Operation.create", "UpdateMatching.set", "UpdateOperation"],
+    "values of an issue": ["IssueCreate.fields", "IssuePatch.fields"],
+    "operations of a batch": ["BatchRequest.operations"],
+    "issues placed by one request": ["OrderRequest.nums"],
+    "issues in the nums of an undo": ["UndoRequest.nums"],
+    "options or states": [
+        *(f"{name}.states" for name in ("ProjectCreate", "ProjectPatch")),
+        *(f"{name}.{part}" for name in ATTRIBUTES for part in ("options", "default")),
+        # The values of sets of options, of which no value can have more than its field.
+        *("IssueCreate.fields", "IssuePatch.fields"),
+        *("OptionsCondition.value", "RangeCondition.value", "ValueCondition.value"),
+    ],
+    "characters of an option or state": [
+        *("OptionInput.value", "ProjectCreate.states", "ProjectPatch.states"),
+        *(f"{name}.options" for name in ATTRIBUTES),
+    ],
+    "characters of the name of a project": ["ProjectCreate.name", "ProjectPatch.name"],
+    "characters of the name of an attribute": [f"{name}.name" for name in ATTRIBUTES],
+    "characters of the description of a field": [f"{name}.description" for name in ATTRIBUTES],
+    "digits after the point, characters of the unit and stars of a format": [
+        *("FormatInput.decimals", "FormatInput.unit", "FormatInput.max"),
+    ],
+    "days of history": ["HistoryInput.days"],
+    "characters of the text of a formula": [f"{name}.formula" for name in (*ATTRIBUTES, "FormulaCheck")],
+    "issues of one check of a formula": ["FormulaCheck.nums"],
+    "issue numbers of a project": [
+        *("?num", "FormulaCheck.nums", "UndoRequest.nums"),
+        *("OrderRequest.nums", "OrderRequest.before", "OrderRequest.after"),
+    ],
+    "characters of a text, also of the name of an issue": [
+        *("IssueCreate.name", "IssuePatch.name", "ReplaceInput.with"),
+    ],
+    "characters of a user id": ["?by", "?mentions", "UndoRequest.by"],
+    "characters of the prefix of users": ["?prefix"],
+    "ids of comments of an issue": ["?comment"],
+    "characters of a comment": ["CommentCreate.text", "CommentPatch.text"],
+    "users whom a comment mentions": ["CommentCreate.mentions", "CommentPatch.mentions"],
+    "characters of the name of a view": ["ViewCreate.name", "ViewPatch.name"],
+    "pixels of the width of a column": ["ViewColumn.width"],
+    "pixels of the height of a row": ["ViewCreate.row_height", "ViewPatch.row_height"],
+    "columns of a board that a view names": ["Board.columns"],
+    "fields of a card of a board": ["Board.card"],
+    "limit of a column of a board": ["BoardColumn.limit"],
+    "fields and characters of a text that a bulk change replaces": [
+        *("ReplaceInput.fields", "ReplaceInput.find"),
+    ],
+    "seconds that a request waits": ["?wait"],
+    "characters of the address of a webhook": [f"{name}.url" for name in WEBHOOKS],
+}
+"""The rows that bound a property of a request in the OpenAPI document, with these properties; `?` begins a parameter."""
+
+BY_NATURE = {
+    "FieldFunctions.functions",  # each function once
+    "GroupOrdering.by",  # the place of an aggregate
+    "Operation",  # one of create, update and delete
+    "RangeCondition.value",  # two ends
+    *(f"{name}.events" for name in WEBHOOKS),  # each event once
+}
+"""The properties whose bound says what the property is."""
+
+
+def test_every_bound_of_a_request_is_the_limit_of_its_row() -> None:
+    """So no row is about more than its constant, and no bound has no row."""
+    rows: dict[str, set[str]] = {}
+    for row, properties in OF_REQUESTS.items():
+        for one in properties:
+            rows.setdefault(one, set()).update(re.findall(r"\d+(?:,\d{3})*", str(LIMITS[row])))
+    found = set(bounds(DOCUMENT))
+    assert {one for one, _ in found} == {*rows, *BY_NATURE}
+    wrong = {
+        (one, bound) for one, bound in found if f"{bound:,}" not in rows.get(one, ()) and one not in BY_NATURE
+    }
+    assert wrong == set()
+
+
+def bounds(document: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """The upper bounds in the requests of a document, each with its property."""
+    operations = [one for methods in document["paths"].values() for one in methods.values()]
+    for operation in operations:
+        for parameter in operation["parameters"]:
+            yield from bounds_in(parameter["schema"], f"?{parameter['name']}")
+    schemas = document["components"]["schemas"]
+    known, left = set[str](), references([one.get("requestBody") for one in operations])
+    while left:
+        known |= left
+        left = references([schemas[name] for name in left]) - known
+    for name in known:
+        yield from bounds_in(schemas[name], name)
+
+
+def references(node: Any) -> set[str]:
+    """The names of the schemas to which a part of a document refers."""
+    return set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(node)))
+
+
+def bounds_in(node: Any, place: str) -> Iterator[tuple[str, int]]:
+    """The upper bounds in a schema of this place, each with its property."""
+    if isinstance(node, list):
+        for one in node:
+            yield from bounds_in(one, place)
+    elif isinstance(node, dict):
+        for name, value in node.items():
+            if name in {"maxLength", "maxItems", "maxProperties", "maximum"}:
+                yield place, value
+            elif name == "properties":
+                for one, schema in value.items():
+                    yield from bounds_in(schema, f"{place}.{one}")
+            else:
+                yield from bounds_in(value, place)
 
 
 def test_the_open_polls_of_a_tenant_are_those_of_the_page() -> None:

@@ -12,6 +12,10 @@ describe('the parts that a replacement changes', () => {
     ['Colour and colour', 'Color and Color', replacement('colour', 'Color'), '[Colour] and [colour]', '[Color] and [Color]'],
     ['Colour and colour', 'Colour and color', replacement('colour', 'color', { case: true }), 'Colour and [colour]', 'Colour and [color]'],
     ['tie, ties', 'rod, ties', replacement('tie', 'rod', { match: 'word' }), '[tie], ties', '[rod], ties'],
+    // A word ends where the words of `has_words` end, and a match keeps a letter and its marks together.
+    ['क कि क', 'X कि X', replacement('क', 'X', { match: 'word' }), '[क] कि [क]', '[X] कि [X]'],
+    ['foo_a foo_b', 'X_a X_b', replacement('foo', 'X', { match: 'word' }), '[foo]_a [foo]_b', '[X]_a [X]_b'],
+    ['cafe cafe\u0301 cafe', 'tea cafe\u0301 tea', replacement('cafe', 'tea'), '[cafe] cafe\u0301 [cafe]', '[tea] cafe\u0301 [tea]'],
     ['a.b*c', 'ac', replacement('.b*', ''), 'a[.b*]c', 'ac'],
     ['Beam', '$&', replacement('beam', '$&', { match: 'whole' }), '[Beam]', '[$&]'],
   ])('are each occurrence: %s', (before, after, how, old, next) => {

@@ -95,7 +95,7 @@ STATUSES = {
     "list_webhooks": f"200 403 404 {EVERY}",
     "create_webhook": f"201 404 409 422 {WRITE}",
     "get_webhook": f"200 403 404 {EVERY}",
-    "update_webhook": f"200 413 {VERSIONED}",
+    "update_webhook": f"200 413 422 {VERSIONED}",
     "delete_webhook": f"204 {VERSIONED}",
     "rotate_webhook": f"200 400 403 404 409 {EVERY}",
     "list_deliveries": f"200 400 403 404 {EVERY}",

@@ -5,7 +5,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gridview.dynamodb.errors import ConditionFailed
+from gridview.api.routes import Takes
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.encoding import keys
+from infra.routes import ROUTES
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 
@@ -145,11 +148,109 @@ def test_a_writer_that_named_a_version_gets_412_when_another_was_faster(
     assert api.get(path).body["state"] == "open"
 
 
-def test_a_write_that_loses_every_race_is_a_conflict(
+ISSUE = keys.issue("0807", "35e9", 1), keys.project("0807", "35e9")
+
+
+class Write(NamedTuple):
+    """A write of a versioned resource: its path below the project's and its body, and the requests that lead to it.
+
+    `current`: the path of a GET that answers the resource; None if only a list has it.
+    """
+
+    path: str
+    body: Any = None
+    current: str | None = ""
+    before: tuple[tuple[str, str, Any], ...] = ()
+
+
+COMMENT = (("POST", "/issues/1/comments", {"text": "Rust!"}),)
+VIEW = (("POST", "/views", {"name": "Mine", "visibility": "shared"}),)
+INDEX = (("POST", "/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]}),)
+HOOK = (("POST", "/webhooks", {"url": "https://hooks.example.org/gridview"}),)
+IN_TRASH = (("DELETE", "/issues/1", None),)
+DELETED_ATTRIBUTE = (("DELETE", "/attributes/3812", None),)
+DELETED_PROJECT = (("DELETE", "", None),)
+OF_LOST_RACES = {
+    "update_project": Write("", {"name": "x"}),
+    "delete_project": Write(""),
+    "restore_project": Write("/v1/deleted-projects/35e9/restore", None, None, DELETED_PROJECT),
+    "purge_project": Write("/v1/deleted-projects/35e9", None, None, DELETED_PROJECT),
+    "update_attribute": Write("/attributes/3812", {"name": "x"}, "/attributes/3812"),
+    "delete_attribute": Write("/attributes/3812", None, "/attributes/3812"),
+    "restore_attribute": Write("/deleted-attributes/3812/restore", None, None, DELETED_ATTRIBUTE),
+    "purge_attribute": Write("/deleted-attributes/3812", None, None, DELETED_ATTRIBUTE),
+    "delete_index": Write("/indexes/c1", None, "/indexes/c1", INDEX),
+    "update_issue": Write("/issues/1", {"name": "x"}, "/issues/1"),
+    "delete_issue": Write("/issues/1", None, "/issues/1"),
+    "restore_issue": Write("/trash/1/restore", None, None, IN_TRASH),
+    "purge_issue": Write("/trash/1", None, None, IN_TRASH),
+    "update_comment": Write("/issues/1/comments/1", {"text": "x"}, "/issues/1/comments/1", COMMENT),
+    "delete_comment": Write("/issues/1/comments/1", None, "/issues/1/comments/1", COMMENT),
+    "update_view": Write("/views/v1", {"name": "x"}, "/views/v1", VIEW),
+    "delete_view": Write("/views/v1", None, "/views/v1", VIEW),
+    "update_webhook": Write("/webhooks/{id}", {"enabled": False}, "/webhooks/{id}", HOOK),
+    "delete_webhook": Write("/webhooks/{id}", None, "/webhooks/{id}", HOOK),
+    "rotate_webhook": Write("/webhooks/{id}/rotate", None, "/webhooks/{id}", HOOK),
+}
+"""The writes of versioned resources by their operations."""
+
+
+def test_every_write_of_a_version_is_tried_without_luck() -> None:
+    versioned = {route.operation for route in ROUTES if Takes.VERSIONS in route.takes}
+    restores = {"restore_project", "restore_attribute", "restore_issue"}
+    assert OF_LOST_RACES.keys() == {*versioned, *restores, "rotate_webhook"}
+
+
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("operation", OF_LOST_RACES)
+def test_a_write_that_loses_every_race_is_a_conflict_with_the_present_resource(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    write = OF_LOST_RACES[operation]
+    route = next(route for route in ROUTES if route.operation == operation)
+    made: Any = {}
+    for method, path, body in write.before:
+        prepared = api.call(method, bridge + path, *([] if body is None else [body]))
+        assert prepared.status < 300, prepared.text
+        made = prepared.body or {}
+    path = write.path if write.path.startswith("/v1/") else bridge + write.path
+    path = path.format(id=made.get("id"))
+    shown = (
+        None if write.current is None else api.get((bridge + write.current).format(id=made.get("id"))).body
+    )
+    before, table = account.items(), account.modules["command"].table
+
+    def overtaken(*asked: Any, **_: Any) -> None:
+        key = (asked[0][keys.PK], asked[0][keys.SK]) if isinstance(asked[0], dict) else asked[:2]
+        raise ConditionFailed(table.get(*key, consistent=True))
+
+    def lost(*_: Any, **__: Any) -> None:
+        raise TransactionFailed((0,))
+
+    for name in ("put", "update", "delete"):
+        monkeypatch.setattr(table, name, overtaken)
+    monkeypatch.setattr(table, "transact", lost)
+    refused = api.call(route.method, path, *([] if write.body is None else [write.body]))
+    assert refused.kind == (409, "conflict"), refused.text
+    assert account.items() == before
+    if shown is None:
+        assert refused.body["current"]["deleted_by"] == "ann"
+    else:
+        assert refused.body["current"] == shown
+
+
+def test_a_delete_of_an_issue_that_another_deletes_meanwhile_is_not_found(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*_: Any) -> None:
-        raise ConditionFailed
+    table, found = account.modules["command"].table, account.table.get(*ISSUE)
+    update = table.update
+    tries: list[int] = []
 
-    monkeypatch.setattr(account.modules["command"].table, "put", never)
-    assert api.patch(f"{bridge}/issues/1", {"name": "x"}).kind == (409, "conflict")
+    def overtaken(*asked: Any, **named: Any) -> None:
+        tries.append(1)
+        if len(tries) == 8:
+            update(*asked, **named)
+        raise ConditionFailed(found)
+
+    monkeypatch.setattr(table, "update", overtaken)
+    assert api.delete(f"{bridge}/issues/1").kind == (404, "not-found")

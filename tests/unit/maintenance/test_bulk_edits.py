@@ -1,19 +1,28 @@
 """The edits of bulk changes: texts that are replaced, and values that are copied into a field of another type."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from gridview.encoding.tokenizer import words
 from gridview.encoding.values import TEXT_LIMIT
 from gridview.maintenance.bulk_edits import Replacement
+from gridview.schema import documents
 from gridview.schema.field_conversion import NotConvertible, converted
 from gridview.schema.fields import BUILTINS, Field, FieldType, Option
+from gridview.schema.formats import value_json
 from gridview.support.errors import InvalidRequest
 
 NAME = BUILTINS["name"]
 NOTE = Field("note", "a1", "Note", FieldType.TEXT)
 OPTIONS = (Option("o1", "low", "a"), Option("o2", "High", "b"), Option("o3", "gone", "c", retired=True))
+
+
+ACUTE = "\N{COMBINING ACUTE ACCENT}"
 
 
 def of(kind: FieldType, *, required: bool = False) -> Field:
@@ -41,6 +50,17 @@ def replaced(value: str, find: str, text: str, match: str = "part", *, case: boo
         ("one\ntwo", "\n", " ", {}, "one two"),
         ("x", "y", "z", {}, None),
         ("gone", "gone", "", {}, ""),
+        ("cat_cat cat1 cat", "cat", "dog", {"match": "word"}, "dog_dog cat1 dog"),
+        ("कि क", "क", "x", {"match": "word"}, "कि x"),
+        ("aa a a", "a a", "b", {"match": "word"}, "aa b"),
+        ("x- - -", "- -", "b", {"match": "word"}, "x- b"),
+        ("x- - - -", "- -", "b", {"match": "word"}, "x- b -"),
+        (f"cafe{ACUTE} cafe", "cafe", "tea", {"match": "word"}, f"cafe{ACUTE} tea"),
+        (f"cafe{ACUTE} cafe", "cafe", "tea", {}, f"cafe{ACUTE} tea"),
+        (f"cafe{ACUTE}", f"cafe{ACUTE}", "tea", {}, "tea"),
+        (f"cafe{ACUTE}", ACUTE, "", {}, "cafe"),
+        (f"cafe{ACUTE}", "cafe", "tea", {"match": "whole"}, None),
+        (f"aaa{ACUTE}", "aa", "b", {}, f"ba{ACUTE}"),
     ],
 )
 def test_a_text_is_replaced(
@@ -48,6 +68,17 @@ def test_a_text_is_replaced(
 ) -> None:
     found = replaced(value, find, text, **options)
     assert found == ({} if after is None else {"a1": after or None})
+
+
+@given(
+    st.text(alphabet="aBक१_- \N{DEVANAGARI VOWEL SIGN I}", max_size=12),
+    st.sampled_from(["a", "ab", "क", "१"]),
+)
+def test_a_word_is_found_where_a_filter_finds_it(value: str, word: str) -> None:
+    found = replaced(value, word, "", "word")
+    assert bool(found) == (word in words(value))
+    if found:
+        assert word not in words(found["a1"] or "")
 
 
 def test_only_the_named_fields_with_the_text_change() -> None:
@@ -120,6 +151,63 @@ def test_a_value_of_one_type_as_one_of_another(source: str, value: Any, target: 
             converted(own, of(FieldType(target)), value)
     else:
         assert converted(own, of(FieldType(target)), value) == after
+
+
+COMMA = ("Paint, red", "Paint", "red", " Paint ", "a", "A")
+
+
+def choosing(kind: str, values: Iterable[str]) -> Field:
+    options = tuple(Option(f"o{at}", value, f"{at}") for at, value in enumerate(values))
+    return Field("chosen", "a4", "Chosen", FieldType(kind), options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "target", "values", "after"),
+    [
+        ("multi_enum", ["Paint, red"], "multi_enum", COMMA, ["Paint, red"]),
+        ("multi_enum", ["red", "Paint"], "multi_enum", COMMA, ["Paint", "red"]),
+        ("multi_enum", ["Paint, red"], "multi_enum", ["Paint", "red"], None),
+        ("multi_enum", ["Paint, red"], "multi_enum", ["Paint, red"], ["Paint, red"]),
+        ("multi_enum", ["Paint, red"], "enum", COMMA, "Paint, red"),
+        ("multi_enum", ["Paint", "red"], "enum", COMMA, None),
+        ("multi_enum", ["Paint", "red"], "user", [], None),
+        ("multi_enum", ["Paint", "red"], "text", [], "Paint, red"),
+        ("multi_enum", [" Paint "], "enum", COMMA, " Paint "),
+        ("multi_enum", [" Paint "], "enum", ["paint"], "paint"),
+        ("multi_enum", ["red"], "user", [], "red"),
+        ("multi_enum", ["a", "A"], "multi_enum", ["a"], ["a"]),
+        ("multi_enum", ["a", "A"], "multi_enum", COMMA, ["a", "A"]),
+        ("multi_enum", ["a", "A"], "enum", ["a"], None),
+        ("enum", "Paint, red", "multi_enum", COMMA, ["Paint, red"]),
+        ("enum", " Paint ", "enum", COMMA, " Paint "),
+        ("enum", " Paint ", "multi_enum", COMMA, [" Paint "]),
+        ("enum", "PAINT, RED", "enum", COMMA, "Paint, red"),
+        ("text", "Paint, red", "multi_enum", COMMA, ["Paint, red"]),
+        ("text", "red, Paint", "multi_enum", COMMA, ["Paint", "red"]),
+        ("text", " Paint ", "enum", COMMA, " Paint "),
+        ("text", "paint , red", "multi_enum", [" Paint ", "red"], [" Paint ", "red"]),
+    ],
+)
+def test_options_are_copied_by_their_names_whatever_these_contain(
+    kind: str, chosen: Any, target: str, values: Iterable[str], after: Any
+) -> None:
+    source, to = choosing(kind, (*COMMA, "PAINT, RED")), choosing(target, values)
+    stored = documents.parse_value(source, chosen)
+    if after is None:
+        with pytest.raises(NotConvertible):
+            converted(source, to, stored)
+    else:
+        assert value_json(to, converted(source, to, stored)) == after
+
+
+@pytest.mark.parametrize("kind", ["enum", "multi_enum"])
+@given(names=st.lists(st.text(alphabet="ab, A", min_size=1, max_size=5), min_size=1, max_size=5, unique=True))
+def test_equal_fields_copy_every_option(kind: str, names: list[str]) -> None:
+    source, target = choosing(kind, names), choosing(kind, reversed(names))
+    chosen: Any = names if kind == "multi_enum" else names[0]
+    stored = documents.parse_value(source, chosen)
+    after = value_json(target, converted(source, target, stored))
+    assert sorted(after) == sorted(chosen)
 
 
 @pytest.mark.parametrize("kind", list(FieldType))

@@ -1,5 +1,6 @@
 /** The parts of a text that a change has changed, for a preview. Pure. */
 import type { Replacement } from '../api/types';
+import { OF_WORD } from '../fields/case-fold';
 
 export interface TextPart {
   readonly text: string;
@@ -50,7 +51,7 @@ function part(text: string, changed = false): TextPart {
 /** As the API finds the text. The pattern has one group, so that a split keeps what it finds. */
 function patternOf({ find, match = 'part', case: isExact = false }: Replacement): RegExp {
   const text = find.replace(/[$()*+./?[\\\]^{|}]/g, '\\$&');
-  const found = { part: `(${text})`, word: `(?<![\\p{L}\\p{N}_])(${text})(?![\\p{L}\\p{N}_])`, whole: `^(${text})$` }[match];
+  const found = { part: `(${text})(?!\\p{M})`, word: `(?<!${OF_WORD})(${text})(?!${OF_WORD})`, whole: `^(${text})$` }[match];
   return new RegExp(found, isExact ? 'u' : 'iu');
 }
 

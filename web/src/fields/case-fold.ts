@@ -16,3 +16,6 @@ function isAccent(character: string): boolean {
 function lowered(character: string): string {
   return character === 'ı' ? character : character.toLowerCase().toUpperCase().toLowerCase();
 }
+
+/** A letter, a mark or a digit, as a pattern: the API splits texts into words of these. */
+export const OF_WORD = '[\\p{L}\\p{M}\\p{N}]';

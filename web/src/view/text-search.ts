@@ -1,6 +1,6 @@
 /** Texts that are looked for in several fields: by the API, and in the same way in rows that are loaded. Pure. */
 import type { Filter } from '../api/types';
-import { caseFolded } from '../fields/case-fold';
+import { caseFolded, OF_WORD } from '../fields/case-fold';
 import type { Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
 import { conditionsIn, MAX_CONDITIONS, narrowedBy } from './filters';
@@ -59,7 +59,9 @@ function hasAll(words: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((word) => found.has(word));
 }
 
+const WORD = new RegExp(`${OF_WORD}+`, 'gu');
+
 /** Runs of letters, marks and digits. */
 function wordsOf(text: string): readonly string[] {
-  return caseFolded(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return caseFolded(text).match(WORD) ?? [];
 }

@@ -19,7 +19,13 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.fields import UnknownOption
-from gridview.support.errors import Conflict, EditConflict, LimitExceeded, RequestInProgress
+from gridview.support.errors import (
+    ComputedFieldWrite,
+    Conflict,
+    EditConflict,
+    LimitExceeded,
+    RequestInProgress,
+)
 
 endpoints = Endpoints[CommandContainer]("Issues", "command")
 
@@ -32,7 +38,7 @@ endpoints = Endpoints[CommandContainer]("Issues", "command")
     body="IssueCreate",
     answer="Issue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, LimitExceeded),
+    problems=(ComputedFieldWrite, Conflict, LimitExceeded),
 )
 def create_issue(request: CommandRequest) -> Response:
     """Create an issue."""
@@ -104,7 +110,7 @@ def batch(request: CommandRequest) -> Response:
     body="IssuePatch",
     answer="UpdatedIssue",
     gives=(Gives.TOKEN_OF_WRITES,),
-    problems=(Conflict, EditConflict, LimitExceeded),
+    problems=(ComputedFieldWrite, Conflict, EditConflict, LimitExceeded),
 )
 def update_issue(request: CommandRequest) -> Response:
     """Change an issue."""

@@ -23,6 +23,7 @@ from gridview.schema.generations import IndexNotReady
 from gridview.schema.user_jobs import JobKind
 from gridview.support import aws
 from gridview.support.errors import (
+    ComputedFieldWrite,
     Conflict,
     Forbidden,
     IndexBuilding,
@@ -43,7 +44,7 @@ endpoints = Endpoints[CommandContainer]("Jobs", "command")
     body="UpdateMatching",
     answer="BackgroundJob",
     takes=(Takes.TOKENS,),
-    problems=(Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
+    problems=(ComputedFieldWrite, Conflict, IndexBuilding, TooManyJobs, QueryTooExpensive, LimitExceeded),
 )
 def update_matching(request: CommandRequest) -> Response:
     """Begin to change all issues that a filter matches."""

@@ -8,7 +8,7 @@ from gridview.command_api.container import CommandContainer, CommandRequest
 from gridview.command_api.writes import counted, created, done_once
 from gridview.commands import deleted_projects, projects
 from gridview.commands.actor import Role
-from gridview.support.errors import Conflict, LimitExceeded
+from gridview.support.errors import Conflict, FieldInUse, LimitExceeded
 
 endpoints = Endpoints[CommandContainer]("Projects", "command")
 
@@ -38,7 +38,7 @@ def create_project(request: CommandRequest) -> Response:
     "Change a project's name or states",
     body="ProjectPatch",
     answer="Project",
-    problems=(Conflict, LimitExceeded),
+    problems=(Conflict, FieldInUse, LimitExceeded),
 )
 @counted
 def update_project(request: CommandRequest) -> Response:

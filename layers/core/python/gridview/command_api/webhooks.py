@@ -12,7 +12,7 @@ from gridview.command_api.writes import counted, created, done_once
 from gridview.commands.actor import Role
 from gridview.schema.jobs import Hint
 from gridview.support import aws
-from gridview.support.errors import Conflict, LimitExceeded
+from gridview.support.errors import Conflict, LimitExceeded, UnfollowableFilter
 
 endpoints = Endpoints[CommandContainer]("Webhooks", "command")
 
@@ -24,7 +24,7 @@ endpoints = Endpoints[CommandContainer]("Webhooks", "command")
     status=201,
     body="WebhookCreate",
     answer="WebhookWithSecret",
-    problems=(Conflict, LimitExceeded),
+    problems=(Conflict, LimitExceeded, UnfollowableFilter),
 )
 def create_webhook(request: CommandRequest) -> Response:
     """Create a webhook, and answer its secret."""
@@ -48,7 +48,7 @@ def create_webhook(request: CommandRequest) -> Response:
     "Change, disable or enable a webhook",
     body="WebhookPatch",
     answer="WebhookAnswer",
-    problems=(Conflict,),
+    problems=(Conflict, UnfollowableFilter),
 )
 @counted
 def update_webhook(request: CommandRequest) -> Response:

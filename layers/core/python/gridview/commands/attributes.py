@@ -18,6 +18,7 @@ from gridview.commands.formulas import require_unnamed, require_unread, with_ano
 from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.reads import get_attribute
 from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, AttributePatch
 from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
 from gridview.dynamodb.table import Table
@@ -183,7 +184,7 @@ def update_attribute(
         items.catalog["order"] = order
         return attribute_json(items, field)
 
-    changed = retry_lost_races(change)
+    changed = retry_lost_races(change, partial(get_attribute, table, actor, project, attribute))
     catalogs.forget(actor.tenant, project)
     return changed
 
@@ -234,7 +235,7 @@ def delete_attribute(
             ]
         )
 
-    retry_lost_races(change)
+    retry_lost_races(change, partial(get_attribute, table, actor, project, attribute))
     catalogs.forget(actor.tenant, project)
 
 

@@ -124,7 +124,7 @@ def update_comment(
         table.transact([written, *_activity_writes(catalog, after)])
         return after.to_json()
 
-    return retry_lost_races(changed)
+    return retry_lost_races(changed, lambda: get_comment(table, catalog, num, comment_id).to_json())
 
 
 def delete_comment(
@@ -156,7 +156,7 @@ def delete_comment(
             ]
         )
 
-    retry_lost_races(deleted)
+    retry_lost_races(deleted, lambda: get_comment(table, catalog, num, comment_id).to_json())
 
 
 def list_comments(

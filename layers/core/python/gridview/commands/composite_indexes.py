@@ -9,6 +9,7 @@ from gridview.commands.answers import composite_json, find_composite
 from gridview.commands.attributes import wanted
 from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.reads import get_composite
 from gridview.commands.requests import CompositeCreate, CompositeKey
 from gridview.dynamodb.expressions import ABSENT, put, version_is
 from gridview.dynamodb.table import Table
@@ -97,7 +98,7 @@ def delete_composite(
             [put(item, version_is(composite.version)), raise_epoch(items), wanted(items, settling)]
         )
 
-    retry_lost_races(change)
+    retry_lost_races(change, partial(get_composite, table, actor, project, index))
     catalogs.forget(actor.tenant, project)
 
 

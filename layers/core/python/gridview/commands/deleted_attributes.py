@@ -65,7 +65,7 @@ def restore_attribute(
         transact(table, [stored, epoch], answer)
         return answer
 
-    restored = retry_lost_races(change)
+    restored = retry_lost_races(change, partial(_current, table, actor, project, attribute))
     catalogs.forget(actor.tenant, project)
     return restored
 
@@ -94,8 +94,14 @@ def purge_attribute(
         stored = put(to_item(actor.tenant, project, gone), version_is(field.version))
         table.transact([stored, raise_epoch(items), wanted(items, settling)])
 
-    retry_lost_races(change)
+    retry_lost_races(change, partial(_current, table, actor, project, attribute))
     catalogs.forget(actor.tenant, project)
+
+
+def _current(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
+    """Return a deleted attribute as the API does. NotFound."""
+    items = read(table, actor.tenant, project)
+    return _deleted_json(items, *_find(items, attribute))
 
 
 def _find(items: ProjectItems, attribute: str) -> tuple[Field, Deletion]:

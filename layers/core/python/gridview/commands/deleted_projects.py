@@ -82,7 +82,7 @@ def restore_project(
         transact(table, [*deleted_projects.restoration(items, own, counter), counted], answer)
         return answer
 
-    restored = retry_lost_races(change)
+    restored = retry_lost_races(change, partial(_current, table, actor, project))
     catalogs.forget(actor.tenant, project)
     return restored
 
@@ -109,8 +109,14 @@ def purge_project(
         check(expected, items.project["version"], current)
         table.transact(deleted_projects.removal(items, items.job, clock.after(settling)))
 
-    retry_lost_races(change)
+    retry_lost_races(change, partial(_current, table, actor, project))
     catalogs.forget(actor.tenant, project)
+
+
+def _current(table: Table, actor: Actor, project: str) -> dict[str, Any]:
+    """Return a deleted project as the API does. NotFound."""
+    items, deleted = _find(table, actor, project)
+    return _deleted_json(project, items.project, deleted)
 
 
 def _find(table: Table, actor: Actor, project: str) -> tuple[ProjectItems, ProjectDeletion]:

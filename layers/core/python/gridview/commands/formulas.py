@@ -14,7 +14,7 @@ from gridview.support.errors import FieldError, FieldInUse, InvalidRequest, Limi
 if TYPE_CHECKING:
     from gridview.formulas.formula import Formula
 
-_MOST_REBUILT = 90
+MOST_REBUILT = 90
 """The most indexes that one change of a formula rebuilds: all are in one transaction."""
 
 
@@ -60,9 +60,9 @@ def with_another_formula(
     if formula == field.formulas[-1].formula:
         return field, []
     others = [one for one in dependents_of(catalog, field.key) if one.indexes.written]
-    if len(others) > _MOST_REBUILT:
+    if len(others) > MOST_REBUILT:
         raise LimitExceeded(
-            f"{len(others)} indexes depend on this formula, of at most {_MOST_REBUILT}. Delete some of them first."
+            f"{len(others)} indexes depend on this formula, of at most {MOST_REBUILT}. Delete some of them first."
         )
     versions = (*field.formulas, FormulaVersion(epoch, formula))
     indexes = field.indexes.rebuilt(epoch, entries=field.gets_entries)

@@ -16,6 +16,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
+from gridview.schema.fields import UnknownOption
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.numbering import marking
 from gridview.schema.trash import DELETED_AT, LIVING, changed_before, living, mark_of
@@ -235,7 +236,7 @@ def delete_issue(context: WriteContext, num: int, expected: Expected) -> None:
                 return  # by this call, whose answer was lost
             raise NotFound("Issue not found.") from error
         return
-    raise Conflict(_BUSY)
+    raise _overtaken(table, catalog, num)
 
 
 def _new_document(context: WriteContext, num: int, changes: Changes) -> Document:
@@ -244,8 +245,12 @@ def _new_document(context: WriteContext, num: int, changes: Changes) -> Document
 
 
 def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:
-    current = documents.to_json(catalog, get_issue(table, catalog, num))
-    return Conflict(_BUSY, current=current)
+    """Return the Conflict of a change that lost every race, with the present issue. NotFound: it was deleted."""
+    found = get_issue(table, catalog, num)
+    try:
+        return Conflict(_BUSY, current=documents.to_json(catalog, found))
+    except UnknownOption:  # of younger definitions
+        return Conflict(_BUSY)
 
 
 def _marked(mark: str | None) -> Document:

@@ -40,7 +40,7 @@ from gridview.support.errors import Conflict, NotFound, TooLarge, TooManyJobs
 from gridview.support.validation import as_integers, parse
 
 _ATTEMPTS = 8
-_MAX_ASKED_BYTES = 350_000
+MAX_ASKED_BYTES = 350_000
 """Bytes of a job's order, in one item: DynamoDB stores at most 400 KB."""
 _LAST_BATCH = 10**10 - 1
 _RETRY_SECONDS = 10
@@ -64,7 +64,7 @@ def start(
     TooLarge for more than 350 KB of that; TooManyJobs if the user, the project or the tenant has as many open
     as it may have.
     """
-    if item_size(asked) > _MAX_ASKED_BYTES:
+    if item_size(asked) > MAX_ASKED_BYTES:
         raise TooLarge(
             "The filter and values of a job can have at most 350 KB. Send a shorter filter or fewer values."
         )

@@ -8,11 +8,14 @@ from pydantic import Field as ModelField
 from gridview.commands.actor import MAX_NAME
 from gridview.support.validation import RequestModel
 
+MAX_ITEMS = 500
+"""Items of a result page of a list."""
+
 
 class ListParameters(RequestModel):
     """GET /v1/projects."""
 
-    limit: int = ModelField(default=100, ge=1, le=500)
+    limit: int = ModelField(default=100, ge=1, le=MAX_ITEMS)
     cursor: str | None = None
 
 

@@ -9,7 +9,7 @@ from gridview.commands.answers import project_json, require_room
 from gridview.commands.attributes import changed_options, wanted
 from gridview.commands.idempotency import Transact, at_once
 from gridview.commands.preconditions import Expected, check
-from gridview.commands.reads import whole_project
+from gridview.commands.reads import get_project, whole_project
 from gridview.commands.requests import HistoryInput, ProjectCreate, ProjectPatch
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Item, Write, put, version_is
@@ -162,7 +162,7 @@ def update_project(
         table.transact(writes)
         return whole_project(table, catalog, after)
 
-    changed = retry_lost_races(change)
+    changed = retry_lost_races(change, partial(get_project, table, actor, project))
     catalogs.forget(actor.tenant, project)
     return changed
 
@@ -180,7 +180,7 @@ def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str,
         check(expected, items.project["version"], partial(whole_project, table, catalog, items))
         table.transact([*deletion(items, project, actor.user, clock.now()), _one_less(table, actor.tenant)])
 
-    retry_lost_races(change)
+    retry_lost_races(change, partial(get_project, table, actor, project))
     catalogs.forget(actor.tenant, project)
 
 

@@ -24,6 +24,11 @@ from gridview.schema.fields import MAX_OPTIONS, FieldType
 from gridview.schema.options import OptionInput, OptionsInput
 from gridview.support.validation import RequestModel, omissible
 
+MAX_PROJECT_NAME_LENGTH = 1_024
+"""Characters of the name of a project: as many as those of an issue."""
+
+MAX_HISTORY_DAYS = 3_650
+
 DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="closed")]
 
 
@@ -33,13 +38,13 @@ class HistoryInput(RequestModel):
     enabled: bool = omissible(
         description="Whether changes are listed by time and can be undone. Costs two write units for each change."
     )
-    days: int = omissible(ge=1, le=3650, description="Days for which changes are kept.")
+    days: int = omissible(ge=1, le=MAX_HISTORY_DAYS, description="Days for which changes are kept.")
 
 
 class ProjectCreate(RequestModel):
     """POST /v1/projects."""
 
-    name: str = ModelField(min_length=1, max_length=1024)
+    name: str = ModelField(min_length=1, max_length=MAX_PROJECT_NAME_LENGTH)
     id: str | None = ModelField(default=None, pattern=f"^{ids.PROJECT.pattern}$")
     states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
     history: HistoryInput = omissible()
@@ -50,12 +55,13 @@ class ProjectPatch(RequestModel):
     given, else by value.
     """
 
-    name: str = omissible(min_length=1, max_length=1024)
+    name: str = omissible(min_length=1, max_length=MAX_PROJECT_NAME_LENGTH)
     states: OptionsInput = omissible(min_length=1)
     history: HistoryInput = omissible()
 
 
 MAX_NAME_LENGTH = 256
+"""Characters of the name of an attribute."""
 
 
 MAX_DESCRIPTION_LENGTH = 1_000

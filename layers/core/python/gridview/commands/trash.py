@@ -64,7 +64,7 @@ def restore_issue(
                 ) from error
             continue
         return document
-    raise Conflict("Other requests are changing this issue. Try again.")
+    raise _overtaken(table, catalog, num)
 
 
 def require_place(table: Table, catalog: Catalog) -> None:
@@ -95,4 +95,9 @@ def purge_issue(
                 return  # by this call, whose answer was lost, or by another that wanted the same
             continue
         return
-    raise Conflict("Other requests are changing this issue. Try again.")
+    raise _overtaken(table, catalog, num)
+
+
+def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:
+    current = trashed_json(catalog, get_trashed(table, catalog, num))
+    return Conflict("Other requests are changing this issue. Try again.", current=current)

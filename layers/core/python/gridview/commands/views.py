@@ -189,7 +189,7 @@ def update_view(
             table.transact(writes)
         return {**answer, "place": books.place(after)}
 
-    return retry_lost_races(changed)
+    return retry_lost_races(changed, lambda: placed_view(table, catalog, actor, num, to_json))
 
 
 def _require_seen(change: ViewChange, after: View) -> None:
@@ -221,7 +221,7 @@ def delete_view(
         books.become(view, None)
         table.transact([*_replacing(catalog, view, None), *books.writes(), *beside(view, None)])
 
-    retry_lost_races(deleted)
+    retry_lost_races(deleted, lambda: placed_view(table, catalog, actor, num, to_json))
 
 
 def list_views(

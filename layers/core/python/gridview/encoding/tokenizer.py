@@ -33,6 +33,16 @@ def inner_words(text: str) -> frozenset[str]:
     return frozenset(filter(None, _spaced(case_folded(text)).split(" ")[1:-1]))
 
 
+def is_of_word(character: str) -> bool:
+    """Return whether a character belongs to a word: a letter, a mark or a digit in any script."""
+    return unicodedata.category(character)[0] in _OF_WORDS
+
+
+def is_mark(character: str) -> bool:
+    """Return whether a character is a mark, which belongs to the character before it: an accent, a vowel sign."""
+    return unicodedata.category(character)[0] == "M"
+
+
 def _spaced(whole: str) -> str:
     """Return a case-folded text with a space in place of each character that belongs to no word."""
-    return "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in whole)
+    return "".join(one if is_of_word(one) else " " for one in whole)

@@ -24,7 +24,7 @@ from gridview.live.outbox import new_outbox
 from gridview.live.outbox_store import OutboxStore
 from gridview.live.signatures import new_secret
 from gridview.live.webhook import EVENTS, MOVES, ROTATION, SealedSecret, Webhook, WebhookWarning, binding_of
-from gridview.live.webhook_reads import existing, stored
+from gridview.live.webhook_reads import existing, get_webhook, stored
 from gridview.live.webhook_requests import (
     LOCALHOST,
     WebhookCreate,
@@ -140,7 +140,7 @@ def update_webhook(
             table.transact(writes)
         return after.to_json(catalog, now)
 
-    return retry_lost_races(change)
+    return retry_lost_races(change, lambda: get_webhook(table, catalogs, actor, project, webhook))
 
 
 def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
@@ -238,7 +238,7 @@ def rotate_webhook(
         transact(table, [put(after.to_item(), version_is(before.version))], answered)
         return answered
 
-    return retry_lost_races(change)
+    return retry_lost_races(change, lambda: get_webhook(table, catalogs, actor, project, webhook))
 
 
 def delete_webhook(
@@ -257,7 +257,7 @@ def delete_webhook(
             ]
         )
 
-    retry_lost_races(change)
+    retry_lost_races(change, lambda: get_webhook(table, catalogs, actor, project, webhook))
 
 
 def replay_delivery(

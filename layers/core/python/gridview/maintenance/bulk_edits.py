@@ -1,7 +1,7 @@
 """The edits of a bulk change: fixed values, a text in the place of another, or one field copied into another. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Protocol
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 from pydantic import AfterValidator
 from pydantic import Field as ModelField
 
+from gridview.encoding.tokenizer import is_mark, is_of_word
 from gridview.encoding.values import TEXT_LIMIT, parse_text
 from gridview.query.grid_request import FieldId
 from gridview.query.predicates import NUMBER
@@ -46,7 +47,8 @@ class ReplaceInput(RequestModel):
     with_: _GivenText = ModelField(alias="with", max_length=TEXT_LIMIT)
     match: Match = ModelField(
         default="part",
-        description="`part`: each occurrence. `word`: each occurrence as a whole word. `whole`: only a value that is equal.",
+        description="`part`: each occurrence that no accent or other mark follows. `word`: each occurrence as a whole word, as "
+        "`has_words` finds it. `whole`: only a value that is equal.",
     )
     case: bool = ModelField(default=False, description="Whether upper and lower case differ.")
 
@@ -102,15 +104,17 @@ class Replacement:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        found = re.escape(self.find)
-        if self.match == "word":
-            found = rf"(?<!\w){found}(?!\w)"
-        return re.compile(found, 0 if self.case else re.IGNORECASE)
+        return re.compile(re.escape(self.find), 0 if self.case else re.IGNORECASE)
 
     def _replaced(self, value: str) -> str:
         if self.match == "whole":
             return self.text if self._pattern.fullmatch(value) else value
-        return self._pattern.sub(lambda _: self.text, value)
+        is_match = _is_word if self.match == "word" else _is_part
+        after, end = "", 0
+        while (found := _first(self._pattern, value, end, is_match)) is not None:
+            after += value[end : found.start()] + self.text
+            end = found.end()
+        return after + value[end:]
 
     def changes(self, document: Document) -> Changes:
         """Return the values that contain the text, with the other one. InvalidRequest: too long, or required."""
@@ -127,6 +131,26 @@ class Replacement:
         if errors:
             raise _refused(errors)
         return changes_of(after)
+
+
+def _first(
+    pattern: re.Pattern[str], value: str, begin: int, is_match: Callable[[str, int, int], bool]
+) -> re.Match[str] | None:
+    """Return the first place of a pattern in a value, from `begin` on, that is a match."""
+    while (found := pattern.search(value, begin)) is not None and not is_match(value, *found.span()):
+        begin = found.start() + 1  # the next match may overlap this place
+    return found
+
+
+def _is_part(value: str, _: int, end: int) -> bool:
+    """Return whether no mark follows a place: without its accent or vowel sign, the last letter is another one."""
+    return not is_mark(value[end : end + 1] or " ")
+
+
+def _is_word(value: str, start: int, end: int) -> bool:
+    """Return whether a place is between characters that belong to no word, as filters split texts into words."""
+    before, after = value[start - 1 : start], value[end : end + 1]
+    return not is_of_word(before or " ") and not is_of_word(after or " ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, WithJsonSchema
 from pydantic import Field as ModelField
 
 from gridview.encoding.values import USER_LIMIT, parse_datetime, parse_user
-from gridview.query.grid_request import FieldId
+from gridview.query.grid_request import MAX_LIMIT, FieldId
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM
 from gridview.support.errors import FieldError, InvalidRequest
@@ -22,7 +22,7 @@ def _changed_by_people(field_id: str) -> str:
     return field_id
 
 
-_Limit = Annotated[int, ModelField(ge=1, le=500)]
+_Limit = Annotated[int, ModelField(ge=1, le=MAX_LIMIT)]
 _Instant = Annotated[
     str, AfterValidator(parse_datetime), WithJsonSchema({"type": "string", "format": "date-time"})
 ]

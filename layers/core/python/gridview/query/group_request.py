@@ -26,7 +26,7 @@ from gridview.query.operators import body, identity
 from gridview.query.periods import PeriodUnit, zone_named
 from gridview.query.predicates import NUMBER, Filter
 from gridview.query.references import Reference
-from gridview.query.relative_operands import FIXED, RelativeOperands
+from gridview.query.relative_operands import FIXED, MAX_TIMEZONE_LENGTH, RelativeOperands
 from gridview.query.remedies import refused
 from gridview.query.request_filters import FilterDocument, parse_with_filter
 from gridview.query.timed_cursors import referred_to
@@ -69,7 +69,7 @@ class GroupBy(RequestModel):
 
     field: FieldId
     unit: PeriodUnit | None = None
-    timezone: str | None = ModelField(default=None, max_length=64)
+    timezone: str | None = ModelField(default=None, max_length=MAX_TIMEZONE_LENGTH)
     bins: list[ExactNumber] | None = ModelField(default=None, min_length=1, max_length=MAX_BINS)
     width: ExactNumber | None = None
 

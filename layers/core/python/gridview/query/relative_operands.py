@@ -33,6 +33,8 @@ from gridview.support.validation import RequestModel, field_errors
 
 MAX_UNITS = 10_000
 """The most units from today, in either direction."""
+MAX_TIMEZONE_LENGTH = 64
+"""Characters of the name of a time zone."""
 MAX_SECONDS = 10_000 * 86_400
 """The most seconds from now, in either direction: 10,000 days."""
 
@@ -56,7 +58,9 @@ class TodayOperand(RequestModel):
     start: bool = ModelField(
         default=False, description="Whether it is the first day of that week, month, quarter or year."
     )
-    timezone: str = ModelField(default="UTC", max_length=64, description="The IANA name of a time zone.")
+    timezone: str = ModelField(
+        default="UTC", max_length=MAX_TIMEZONE_LENGTH, description="The IANA name of a time zone."
+    )
 
     @field_validator("timezone")
     @classmethod

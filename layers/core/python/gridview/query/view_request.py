@@ -16,6 +16,10 @@ from gridview.schema.views import ViewKind, Visibility
 from gridview.support.validation import RequestModel, omissible
 
 MAX_NAME_LENGTH = 256
+MIN_COLUMN_WIDTH = 16
+MAX_COLUMN_WIDTH = 2_000
+MIN_ROW_HEIGHT = 16
+MAX_ROW_HEIGHT = 400
 MAX_BOARD_COLUMNS = 100
 """Columns of a board that a view places, hides or limits. Other values come after them."""
 MAX_CARD_FIELDS = 20
@@ -34,7 +38,7 @@ class ViewColumn(RequestModel):
     """A column of a view; `width` in pixels. Frozen columns stay when the others scroll."""
 
     field: FieldId
-    width: int = ModelField(ge=16, le=2_000)
+    width: int = ModelField(ge=MIN_COLUMN_WIDTH, le=MAX_COLUMN_WIDTH)
     frozen: bool = False
 
 
@@ -99,7 +103,9 @@ _Rules = Annotated[
     ),
 ]
 _PLACE = "The place among the views of the project that everyone sees, or among the caller's private ones; 0 is the first."
-_Height = Annotated[int, ModelField(ge=16, le=400, description="The height of a row, in pixels.")]
+_Height = Annotated[
+    int, ModelField(ge=MIN_ROW_HEIGHT, le=MAX_ROW_HEIGHT, description="The height of a row, in pixels.")
+]
 
 _COLUMNS = "The columns in their order on the screen; null for all fields in the project's order."
 _GROUP_ORDER = "The order of the groups; null for that of their fields."

@@ -1,7 +1,7 @@
 """Reads a project's catalog, and keeps it until the project's epoch shows that there is a newer one."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gridview.dynamodb.errors import TransactionFailed
@@ -259,13 +259,21 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
         raise DefinitionsMissing(tenant, project)
 
 
-def retry_lost_races(change: Callable[[], Result]) -> Result:
+def retry_lost_races(
+    change: Callable[[], Result], current: Callable[[], Mapping[str, Any]] | None = None
+) -> Result:
     """Run a change that reads, checks and writes in one transaction; start over after a lost race, at last
     raise Conflict.
+
+    `current` reads the resource as the API returns it, for the Conflict. A NotFound of it takes the place of the
+    Conflict.
     """
     for _ in range(_ATTEMPTS):
         try:
             return change()
         except TransactionFailed:
             continue
-    raise Conflict("Other requests are changing the same definitions. Try again.")
+    raise Conflict(
+        "Other requests are changing the same resource. Try again.",
+        current=None if current is None else current(),
+    )
