@@ -18,12 +18,12 @@ const LINE = 22;
 /** Pixels between two cards. */
 const GAP = 8;
 
-/** Pixels from the top of a card to that of the next. */
 /** The height of a card in pixels, without the space to the next. */
 export function cardHeight(fields: number): number {
   return pitchOf(fields) - GAP;
 }
 
+/** Pixels from the top of a card to that of the next. */
 export function pitchOf(fields: number): number {
   return PADDING + NAME + fields * LINE + GAP;
 }

@@ -1,5 +1,6 @@
 /** Values as people read them, in their own locale. Pure. */
 import type { Exact } from '../api/json';
+import { MAX_PLAIN_EXPONENT } from '../fields/decimal';
 import type { Field } from '../fields/fields';
 import { formattedNumber, type FieldFormat } from '../fields/format';
 import type { CellValue, NumberRange } from '../fields/values';
@@ -11,9 +12,6 @@ const [, POINT = '.'] = numbers.formatToParts(1.5).map(({ value }) => value);
 const MINUS = numbers.formatToParts(-1)[0]?.value ?? '-';
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const datetime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
-/** Beyond this power of ten, either way, a number is written with an exponent. */
-const MAX_PLAIN_EXPONENT = 38;
 
 /** A number with all its digits, grouped as the locale groups. `Intl` itself ends at 20 digits after the point. */
 export function formatNumber(value: Exact): string {
