@@ -200,6 +200,10 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[str]:
         if len(line) > MAX_LINE:
             raise Failure(f"{path}, line {number}: longer than {MAX_LINE:,} bytes.")
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise Failure(f"{path}, line {number}: this is not UTF-8 text.") from error
+        # UTF-16 without a byte order mark reads as UTF-8 with these.
+        if "\0" in text:
+            raise Failure(f"{path}, line {number}: this is not UTF-8 text.")
+        yield text

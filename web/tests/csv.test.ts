@@ -4,7 +4,7 @@ import { LosslessNumber } from 'lossless-json';
 import { guarded } from '../src/cells/guard';
 import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
 import { issueOf, inspect } from '../src/csv/plan';
-import { CsvReader, delimiterOf, rowsOf } from '../src/csv/read';
+import { CsvReader, delimiterOf, EncodingError, rowsOf } from '../src/csv/read';
 import { cellText, csvLine } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
 import { fieldsOf, plainField } from '../src/fields/fields';
@@ -47,6 +47,57 @@ describe('reading', () => {
     const rows: string[][] = [];
     for await (const batch of rowsOf(new Blob(['name;größe\nä;1\n']))) rows.push(...batch);
     expect(rows).toEqual([['name', 'größe'], ['ä', '1']]);
+  });
+
+  const bytesOf = (text: string, unit: 'le' | 'be') => {
+    const view = new DataView(new ArrayBuffer(text.length * 2));
+    Array.from({ length: text.length }, (_, at) => view.setUint16(at * 2, text.charCodeAt(at), unit === 'le'));
+    return new Uint8Array(view.buffer);
+  };
+  /** A file that is read in pieces of so many bytes. */
+  const inPieces = (bytes: Uint8Array<ArrayBuffer>, size: number) => {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
+    return Object.assign(new Blob([bytes]), { stream: () => streamOf(pieces) });
+  };
+  const streamOf = (pieces: readonly Uint8Array[]) =>
+    new ReadableStream<Uint8Array>({
+      start: (sink) => {
+        for (const piece of pieces) sink.enqueue(piece);
+        sink.close();
+      },
+    });
+  const readAll = async (file: Blob) => {
+    const rows: string[][] = [];
+    for await (const batch of rowsOf(file)) rows.push(...batch);
+    return rows;
+  };
+
+  it('puts characters together that pieces have cut', async () => {
+    const text = 'name;größe\n漢字;😀\n';
+    const rows = [['name', 'größe'], ['漢字', '😀']];
+    const utf8 = new TextEncoder().encode(text);
+    for (const size of [1, 2, 3, 5]) {
+      expect(await readAll(inPieces(utf8, size))).toEqual(rows);
+      for (const unit of ['le', 'be'] as const) expect(await readAll(inPieces(bytesOf(`\ufeff${text}`, unit), size))).toEqual(rows);
+    }
+    // The head of the file, which shows the delimiter, ends within a character.
+    const long = 'é'.repeat(40_000);
+    expect(await readAll(new Blob([`a;b\n${long};1\n`]))).toEqual([['a', 'b'], [long, '1']]);
+  });
+
+  it.each([
+    ['Windows-1252', Uint8Array.from(Buffer.from('name\nMüller\n', 'latin1'))],
+    ['half a character at the end', Uint8Array.of(0x61, 0x0a, 0xc3)],
+    ['UTF-16 without a mark', bytesOf('name\nMüller\n', 'le')],
+    ['half a unit of UTF-16', bytesOf('\ufeffname\nx', 'be').slice(0, -1)],
+    ['a program', Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0)],
+  ])('refuses a file that is not UTF-8 before it is imported: %s', async (_, bytes) => {
+    await expect(inspect(rowsOf(new Blob([bytes])), [], { mayDefine: true })).rejects.toBeInstanceOf(EncodingError);
+  });
+
+  it('refuses a file that stops being UTF-8 far from its beginning', async () => {
+    const file = new Blob(['name\n', 'plain\n'.repeat(50_000), Uint8Array.of(0x4d, 0xfc, 0x0a)]);
+    await expect(inspect(rowsOf(file), [], { mayDefine: true })).rejects.toBeInstanceOf(EncodingError);
   });
 });
 

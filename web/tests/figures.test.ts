@@ -2,6 +2,7 @@
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { formatAverage, formatNumber } from '../src/cells/format';
+import { decimalOf, exactFrom } from '../src/fields/decimal';
 import { figuresOf } from '../src/selection/figures';
 
 function shown(...numbers: readonly string[]) {
@@ -23,6 +24,14 @@ describe('the figures of selected numbers', () => {
 
   it('takes plain numbers', () => {
     expect(String(Number(String(figuresOf([1, 2.25])?.sum)))).toBe('3.25');
+  });
+
+  it('have an exponent from the same size on as the numbers of cells', () => {
+    const written = (text: string) => String(exactFrom(decimalOf(new LosslessNumber(text))));
+    const nines = '9'.repeat(38);
+    expect([nines, `-0.${nines}`, '1e38', '1e39', '-12345678901234567890e-57', '1e-39', `1.${nines}e39`, '0e99'].map(written)).toEqual([
+      nines, `-0.${nines}`, `1${'0'.repeat(38)}`, '1e39', `-0.${'0'.repeat(37)}12345678901234567890`, '1e-39', `1${nines}e1`, '0',
+    ]);
   });
 
   it('are none of no numbers', () => {

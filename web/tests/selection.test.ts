@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromTsv, toHtml, toMarkdown, toTsv } from '../src/selection/clipboard';
+import { fromLines, fromTsv, toHtml, toLines, toMarkdown, toTsv } from '../src/selection/clipboard';
 import {
   at,
   cellsIn,
@@ -94,6 +94,22 @@ describe('the clipboard', () => {
 
   it('reads the cells that it wrote', () => {
     expect(fromTsv(toTsv(block))).toEqual(block);
+  });
+
+  it('reads any small table that it wrote, also one that ends with an empty cell', () => {
+    const cells = ['', 'a', '"', '"a"', 'a"', '\n', '\r\n', '\r', '\t', '"\t', 'a\n'];
+    const rowsOf = (width: number): string[][] => (width ? cells.flatMap((cell) => rowsOf(width - 1).map((row) => [cell, ...row])) : [[]]);
+    for (const width of [1, 2]) {
+      const rows = rowsOf(width);
+      for (const first of rows) {
+        expect(fromTsv(toTsv([first]))).toEqual([first]);
+        for (const second of rows) {
+          // `toEqual` is slow, and there are thousands of them.
+          if (JSON.stringify(fromTsv(toTsv([first, second]))) !== JSON.stringify([first, second])) expect(fromTsv(toTsv([first, second]))).toEqual([first, second]);
+        }
+      }
+    }
+    for (const texts of [...rowsOf(1), ...rowsOf(2), ...rowsOf(3)]) expect(fromLines(toLines(texts))).toEqual(texts);
   });
 
   it('reads the formats of spreadsheets', () => {

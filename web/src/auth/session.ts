@@ -59,5 +59,5 @@ export function permits(role: Role, needed: Role): boolean {
 }
 
 export function isRole(value: unknown): value is Role {
-  return typeof value === 'string' && value in RANKS;
+  return typeof value === 'string' && Object.hasOwn(RANKS, value);
 }

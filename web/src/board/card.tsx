@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { showCell } from '../cells/show';
 import { keyOf, noteOf } from '../edits/marks';
 import type { Field } from '../fields/fields';
-import { valueOf, type Row } from '../fields/values';
+import { unavailableIn, valueOf, type Row } from '../fields/values';
 import { rowColor } from '../grid/row-color';
 import type { Slot } from '../rows/store';
 import { Icon } from '../ui/icon';
@@ -18,12 +18,12 @@ const LINE = 22;
 /** Pixels between two cards. */
 const GAP = 8;
 
-/** Pixels from the top of a card to that of the next. */
 /** The height of a card in pixels, without the space to the next. */
 export function cardHeight(fields: number): number {
   return pitchOf(fields) - GAP;
 }
 
+/** Pixels from the top of a card to that of the next. */
 export function pitchOf(fields: number): number {
   return PADDING + NAME + fields * LINE + GAP;
 }
@@ -109,7 +109,7 @@ function Content({ row, board, fields }: Pick<CardProps, 'board' | 'fields'> & {
       </div>
       {note && <span class="card-note">{note}</span>}
       {fields.map((field) => {
-        if (valueOf(row, field.id) === null && !row.unavailable?.[field.id]) return null;
+        if (valueOf(row, field.id) === null && !unavailableIn(row, field.id)) return null;
         const color = colorOfCell(model.ruling.value, row, field.id);
         const mark = model.editor.marks.value.get(keyOf(row.num, field.id));
         const classes = [

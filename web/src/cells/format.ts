@@ -1,19 +1,17 @@
 /** Values as people read them, in their own locale. Pure. */
 import type { Exact } from '../api/json';
+import { MAX_PLAIN_EXPONENT } from '../fields/decimal';
 import type { Field } from '../fields/fields';
 import { formattedNumber, type FieldFormat } from '../fields/format';
 import type { CellValue, NumberRange } from '../fields/values';
 import { words } from '../words';
+import { dateFormats, type DateStyle } from './date-formats';
 
 const numbers = new Intl.NumberFormat();
 const digits = new Intl.NumberFormat(undefined, { useGrouping: false });
 const [, POINT = '.'] = numbers.formatToParts(1.5).map(({ value }) => value);
 const MINUS = numbers.formatToParts(-1)[0]?.value ?? '-';
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
-const datetime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
-/** Beyond this power of ten, either way, a number is written with an exponent. */
-const MAX_PLAIN_EXPONENT = 38;
+const { dates, datetimes } = dateFormats();
 
 /** A number with all its digits, grouped as the locale groups. `Intl` itself ends at 20 digits after the point. */
 export function formatNumber(value: Exact): string {
@@ -60,27 +58,22 @@ export function formatAverage(value: Exact): string {
   return averages.format(String(value) as `${number}`);
 }
 
-const dates = {
-  short: new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeZone: 'UTC' }),
-  long: new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' }),
-};
-const datetimes = {
-  short: new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' }),
-  long: new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'medium' }),
-};
-
 /** A date; in the format `iso` as the API has it. */
 export function formatDate(value: string, format: FieldFormat | null = null): string {
   const day = new Date(`${value}T00:00:00Z`);
   if (Number.isNaN(day.getTime()) || format?.as === 'iso') return value;
-  return (format?.as === 'short' || format?.as === 'long' ? dates[format.as] : date).format(day);
+  return dates[styleOf(format)].format(day);
 }
 
 /** A point in time, in the reader's own time zone; in the format `iso` as the API has it. */
 export function formatDatetime(value: string, format: FieldFormat | null = null): string {
   const instant = new Date(value);
   if (Number.isNaN(instant.getTime()) || format?.as === 'iso') return value;
-  return (format?.as === 'short' || format?.as === 'long' ? datetimes[format.as] : datetime).format(instant);
+  return datetimes[styleOf(format)].format(instant);
+}
+
+function styleOf(format: FieldFormat | null): DateStyle {
+  return format?.as === 'short' || format?.as === 'long' ? format.as : 'medium';
 }
 
 const month = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' });

@@ -4,6 +4,7 @@ import { optionMeant, type Field } from '../fields/fields';
 import { isPercentage, withoutFormat, type FieldFormat } from '../fields/format';
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
+import { dateReader } from './dates';
 import type { Typed } from './editors/editor';
 
 export type Parsed = { readonly ok: true; readonly value: CellValue } | { readonly ok: false; readonly message: string };
@@ -82,53 +83,17 @@ function jsonNumber(decimal: string): string {
   return `${sign === '-' ? '-' : ''}${digits}${fraction && `.${fraction}`}${power}`;
 }
 
-const ORDER = new Intl.DateTimeFormat()
-  .formatToParts(new Date(2001, 1, 3))
-  .flatMap(({ type }) => (type === 'day' || type === 'month' || type === 'year' ? [type] : []));
+const dates = dateReader();
 
 function parseDate(text: string): Parsed {
-  const date = isoDate(text);
+  const date = dates.date(text);
   return date === null ? refused(words.parse.date) : value(date);
-}
-
-/** An ISO date, numbers in the order of the locale, or a date in English words; null for anything else. */
-function isoDate(text: string): string | null {
-  const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text);
-  if (iso) return dated(Number(iso[1]), Number(iso[2]), Number(iso[3]));
-  const numbers = /^(\d{1,4})[./\-\s]+(\d{1,2})[./\-\s]+(\d{1,4})\.?$/.exec(text);
-  if (numbers) {
-    const given = Object.fromEntries(ORDER.map((part, place) => [part, Number(numbers[place + 1])]));
-    return dated(fourDigits(given['year'] ?? 0), given['month'] ?? 0, given['day'] ?? 0);
-  }
-  const named = /[a-z]/i.test(text) ? new Date(`${text} UTC`) : null;
-  return named && !Number.isNaN(named.getTime()) ? named.toISOString().slice(0, 10) : null;
-}
-
-function fourDigits(year: number): number {
-  return year < 50 ? 2000 + year : year < 100 ? 1900 + year : year;
-}
-
-/** The date where the calendar has it. */
-function dated(year: number, month: number, day: number): string | null {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  const real = year >= 1 && year <= 9999 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return real ? `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}` : null;
 }
 
 /** A point in time; without an offset it is one of the reader's own time zone. */
 function parseDatetime(text: string): Parsed {
-  const [, day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', offset = ''] =
-    /^(.*?)(?:[T\s]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(text) ?? [];
-  const date = isoDate(day.trim().replace(/,$/, ''));
-  if (date === null || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) {
-    return refused(words.parse.datetime);
-  }
-  const clock = `${date}T${pad(Number(hours))}:${pad(Number(minutes))}:${pad(Number(seconds))}`;
-  const zone = offset.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2').toUpperCase();
-  const instant = new Date(clock + zone);
-  if (Number.isNaN(instant.getTime())) return refused(words.parse.datetime);
-  return value(`${instant.toISOString().slice(0, 19)}${fraction && `.${fraction}`}Z`);
+  const instant = dates.datetime(text);
+  return instant === null ? refused(words.parse.datetime) : value(instant);
 }
 
 const YES = new Set(['true', 'yes', 'y', '1', 'x', '✓', '✔', '★', words.cell.yes.toLowerCase()]);
@@ -170,8 +135,4 @@ function partsOf(field: Field, text: string): readonly string[] {
     }
   }
   return parts;
-}
-
-function pad(number: number): string {
-  return String(number).padStart(2, '0');
 }

@@ -1,7 +1,7 @@
 /** Draws the value of a cell. Plain DOM: the grid draws hundreds of cells in a frame. */
 import type { Field } from '../fields/fields';
 import { linkOf, starsOf } from '../fields/format';
-import { valueOf, type CellValue, type Reason, type Row } from '../fields/values';
+import { unavailableIn, valueOf, type CellValue, type Reason, type Row } from '../fields/values';
 import { words } from '../words';
 import { colorOf } from './colors';
 import { formatValue, isList } from './format';
@@ -9,7 +9,7 @@ import { formatValue, isList } from './format';
 /** Put the value of a field in a row into an element, or a mark that says why a formula has none. */
 export function showCell(element: HTMLElement, field: Field, row: Row, how: { readonly links?: boolean } = {}): void {
   const value = valueOf(row, field.id);
-  const reason = value === null ? row.unavailable?.[field.id] : undefined;
+  const reason = value === null ? unavailableIn(row, field.id) : undefined;
   if (reason) element.replaceChildren(unavailable(reason));
   else showValue(element, field, value, how);
 }

@@ -1,5 +1,6 @@
 /** Values as text that `parseText` and spreadsheets read back. Pure. */
 import type { FieldType } from '../api/types';
+import { isoDay, twoDigits } from '../fields/calendar';
 import type { CellValue } from '../fields/values';
 import { isList } from './format';
 
@@ -18,9 +19,8 @@ export function textOf(type: FieldType, value: CellValue): string {
 function localTime(instant: string): string {
   const time = new Date(instant);
   if (Number.isNaN(time.getTime())) return instant;
-  const two = (number: number) => String(number).padStart(2, '0');
-  const date = `${String(time.getFullYear()).padStart(4, '0')}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  const date = isoDay(time.getFullYear(), time.getMonth() + 1, time.getDate());
   const fraction = /\.\d+/.exec(instant)?.[0] ?? '';
-  const seconds = time.getSeconds() || fraction ? `:${two(time.getSeconds())}${fraction}` : '';
-  return `${date} ${two(time.getHours())}:${two(time.getMinutes())}${seconds}`;
+  const seconds = time.getSeconds() || fraction ? `:${twoDigits(time.getSeconds())}${fraction}` : '';
+  return `${date} ${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}${seconds}`;
 }

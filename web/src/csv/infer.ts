@@ -11,7 +11,12 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 const LEADING_ZERO = /^[+-]?0\d/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATETIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)? ?([Zz]|[+-]\d\d:?\d\d)?$/;
-const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false, yes: true, no: false };
+const TRUTH: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+  ['yes', true],
+  ['no', false],
+]);
 
 export class ColumnValues {
   private count = 0;
@@ -75,7 +80,7 @@ export function valueOfCell(type: FieldType, cell: string): string | boolean | r
     case 'multi_enum':
       return listOf(cell);
     case 'bool':
-      return TRUTH[text.toLowerCase()];
+      return TRUTH.get(text.toLowerCase());
     case 'number':
       return isNumber(text) ? text : undefined;
     case 'date':

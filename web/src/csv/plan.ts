@@ -91,15 +91,14 @@ function nameColumn(headers: readonly string[], values: readonly ColumnValues[],
 
 /** The body of a new issue. `ids` has the field of each column, after the new ones are created; null is left out. */
 export function issueOf(row: readonly string[], ids: readonly (Field | null)[]): Readonly<Record<string, unknown>> {
-  const issue: Record<string, unknown> = {};
-  const custom: Record<string, unknown> = {};
-  ids.forEach((field, at) => {
+  const values = ids.flatMap((field, at) => {
     const cell = row[at] ?? '';
-    if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return;
+    if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return [];
     // An invalid cell is sent unchanged: the API reports the error.
-    (field.custom ? custom : issue)[field.id] = asOptions(field, valueOfCell(field.type, cell) ?? asFormatted(field, cell) ?? cell);
+    return [{ field, value: asOptions(field, valueOfCell(field.type, cell) ?? asFormatted(field, cell) ?? cell) }];
   });
-  return { ...issue, fields: custom };
+  const valuesOf = (custom: boolean) => Object.fromEntries(values.flatMap(({ field, value }) => (field.custom === custom ? [[field.id, value]] : [])));
+  return { ...valuesOf(false), fields: valuesOf(true) };
 }
 
 /** The digits of a number that is written in the format of its field, as an export of the page has it. */

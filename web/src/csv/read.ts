@@ -73,16 +73,46 @@ export function delimiterOf(text: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** All rows of a file, in batches as they are read. */
+/** A file is no text in UTF-8, nor in UTF-16 with a byte order mark. */
+export class EncodingError extends Error {}
+
+/** All rows of a file, in batches as they are read. Throws an `EncodingError` rather than change a character. */
 export async function* rowsOf(file: Blob): AsyncGenerator<string[][]> {
-  const delimiter = delimiterOf(await file.slice(0, 1 << 16).text());
-  const reader = new CsvReader(delimiter);
-  const decoder = new TextDecoder();
+  const head = new Uint8Array(await file.slice(0, 1 << 16).arrayBuffer());
+  const encoding = encodingOf(head);
+  const reader = new CsvReader(delimiterOf(decoderOf(encoding)(head)));
+  const decode = decoderOf(encoding);
   const pieces = file.stream().getReader();
   for (;;) {
     const { done, value } = await pieces.read();
-    const rows = done ? [...reader.push(decoder.decode()), ...reader.end()] : reader.push(decoder.decode(value, { stream: true }));
+    const rows = reader.push(decode(value));
+    if (done) rows.push(...reader.end());
     if (rows.length) yield rows;
     if (done) return;
+  }
+}
+
+/** The encoding that a byte order mark names, else UTF-8. */
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+/** Decodes a text in pieces, which may end within a character. Undefined ends the text. */
+function decoderOf(encoding: string): (piece: Uint8Array | undefined) => string {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  return (piece) => {
+    const text = decoded(decoder, piece);
+    // UTF-16 without a mark reads as UTF-8 with these.
+    if (text.includes('\0')) throw new EncodingError();
+    return text;
+  };
+}
+
+function decoded(decoder: TextDecoder, piece: Uint8Array | undefined): string {
+  try {
+    return decoder.decode(piece, { stream: piece !== undefined });
+  } catch {
+    throw new EncodingError();
   }
 }

@@ -75,10 +75,14 @@ export function keptOf({ num, version, name, state, fields: given }: GridRow, fi
 
 export function patchOf(edits: readonly Pick<CellEdit, 'field' | 'after'>[], fields: readonly Field[]): Patch {
   const custom = new Set(fields.flatMap((field) => (field.custom ? [field.id] : [])));
-  const patch: Patch = {};
-  const values: Patch = {};
-  for (const { field, after } of edits) (custom.has(field) ? values : patch)[field] = after;
+  const patch = patchIn(edits.filter(({ field }) => !custom.has(field)));
+  const values = patchIn(edits.filter(({ field }) => custom.has(field)));
   return Object.keys(values).length ? { ...patch, fields: values } : patch;
+}
+
+/** Assignment would lose the field `__proto__`. */
+function patchIn(edits: readonly Pick<CellEdit, 'field' | 'after'>[]): Patch {
+  return Object.fromEntries(edits.map(({ field, after }) => [field, after]));
 }
 
 export function byIssue(edits: readonly CellEdit[]): ReadonlyMap<number, readonly CellEdit[]> {

@@ -28,7 +28,7 @@ export function isOutdated(row: Row, field: string, inputs: Inputs): boolean {
   if (!read) return false;
   const { computedFrom: from } = row;
   if (!from) return true;
-  return read.some((id) => (SET_BY_CHANGES.has(id) && row.version > from.version) || !sameValue(valueOf(row, id), from.values[id] ?? null));
+  return read.some((id) => (SET_BY_CHANGES.has(id) && row.version > from.version) || !sameValue(valueOf(row, id), valueOf(from, id)));
 }
 
 /** A row with the computed values of these fields from a later read of it. Values of its own stay. */

@@ -7,8 +7,8 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** Beyond this power of ten, either way, a number is written with an exponent. */
-const MAX_PLAIN_EXPONENT = 40;
+/** A number whose first digit is beyond this power of ten, either way, is written with an exponent. It has at most 38 digits. */
+export const MAX_PLAIN_EXPONENT = 38;
 
 export function decimalOf(value: Exact): Decimal {
   const [mantissa = '0', power = '0'] = String(value).toLowerCase().split('e');
@@ -17,10 +17,13 @@ export function decimalOf(value: Exact): Decimal {
 }
 
 export function exactFrom({ digits, exponent }: Decimal): Exact {
-  if (Math.abs(exponent) > MAX_PLAIN_EXPONENT) return exactOf(`${digits}e${exponent}`);
-  if (exponent >= 0) return exactOf(`${digits}${digits === 0n ? '' : '0'.repeat(exponent)}`);
-  const all = (digits < 0n ? -digits : digits).toString().padStart(1 - exponent, '0');
-  return exactOf(`${digits < 0n ? '-' : ''}${all.slice(0, exponent)}.${all.slice(exponent)}`);
+  if (digits === 0n) return 0;
+  const sign = digits < 0n ? '-' : '';
+  const plain = String(digits).replace('-', '');
+  if (Math.abs(plain.length - 1 + exponent) > MAX_PLAIN_EXPONENT) return exactOf(`${digits}e${exponent}`);
+  if (exponent >= 0) return exactOf(`${sign}${plain}${'0'.repeat(exponent)}`);
+  const all = plain.padStart(1 - exponent, '0');
+  return exactOf(`${sign}${all.slice(0, exponent)}.${all.slice(exponent)}`);
 }
 
 /** The digits of several numbers at the least of their powers of ten. */

@@ -1,6 +1,7 @@
 /** The formats that fields give their values: text, and links of texts. Pure. */
 import type { Exact } from '../api/json';
 import type { Attribute } from '../api/types';
+import { twoDigits } from './calendar';
 
 export type FieldFormat = Readonly<NonNullable<Attribute['format']>>;
 
@@ -48,8 +49,7 @@ function durationOf(seconds: number): string | null {
   if (!Number.isInteger(seconds) || Math.abs(seconds) > Number.MAX_SAFE_INTEGER) return null;
   const all = Math.abs(seconds);
   const [hours, minutes, rest] = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
-  const two = (part: number) => String(part).padStart(2, '0');
-  const text = hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+  const text = hours ? `${hours}:${twoDigits(minutes)}:${twoDigits(rest)}` : `${minutes}:${twoDigits(rest)}`;
   return seconds < 0 ? `-${text}` : text;
 }
 

@@ -69,8 +69,18 @@ export function isDraft(num: number): boolean {
   return num <= 0;
 }
 
-export function valueOf(row: Row, field: string): CellValue {
-  return row.values[field] ?? null;
+/** The member of a map by ids; an id may be `constructor`, which every object inherits. */
+export function memberOf<T>(map: Readonly<Record<string, T>> | undefined, id: string): T | undefined {
+  return map && Object.hasOwn(map, id) ? map[id] : undefined;
+}
+
+export function valueOf({ values }: Pick<Row, 'values'>, field: string): CellValue {
+  return memberOf(values, field) ?? null;
+}
+
+/** Why a formula has no value in a row; undefined for other fields. */
+export function unavailableIn({ unavailable }: Row, field: string): Reason | undefined {
+  return memberOf(unavailable, field);
 }
 
 /** Whether two values are the same to the API. */

@@ -6,6 +6,7 @@ import { valuesFor } from './group-entries';
 import { showFigures, showGroup } from './group-head';
 import { headRoom } from './head-room';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
+import { memberOf, unavailableIn } from '../fields/values';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
 import type { Group } from '../rows/layout';
@@ -161,7 +162,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     drawFooter: (id, footer) => {
       const field = model.field(id);
       if (!field) return;
-      const fn = functionsOf(field.type).find((one) => one === model.view.peek().footers[id]) ?? null;
+      const fn = functionsOf(field.type).find((one) => one === memberOf(model.view.peek().footers, id)) ?? null;
       showSummary(footer, field, fn, model.summaries.values.peek().get(id));
     },
     openFooter: (field, anchor) => connection.openFooter({ field, anchor }),
@@ -425,7 +426,7 @@ function markAt(model: ProjectModel, row: number, field: string): Mark | undefin
 /** Why a formula has no value in a cell; empty for other cells. */
 function whyEmpty(model: ProjectModel, row: number, field: string): string {
   const slot = model.rows.at(row);
-  const reason = slot.kind === 'issue' ? slot.row.unavailable?.[field] : undefined;
+  const reason = slot.kind === 'issue' ? unavailableIn(slot.row, field) : undefined;
   return reason ? words.computed.unavailable[reason] : '';
 }
 

@@ -1,4 +1,5 @@
 /** Which summary a column has below it. */
+import { memberOf } from '../fields/values';
 import type { ProjectModel } from '../project/model';
 import { Menu } from '../ui/menu';
 import { functionsOf, withFooter } from '../view/footers';
@@ -17,7 +18,7 @@ export function SummaryMenu({ model, field: id, anchor, onClose }: SummaryMenuPr
   const { footers } = model.view.value;
   const entries = [null, ...functionsOf(field.type)].map((fn) => ({
     text: words.summary.functions[fn ?? 'none'],
-    chosen: (footers[id] ?? null) === fn,
+    chosen: (memberOf(footers, id) ?? null) === fn,
     act: () => model.change({ footers: withFooter(footers, id, fn) }, { replace: true }),
   }));
   return <Menu anchor={anchor} label={words.summary.of(field.name)} groups={[entries]} onClose={onClose} />;

@@ -4,11 +4,11 @@ import type { Api } from '../api/client';
 import { ApiError, isAbort, OfflineError } from '../api/problem';
 import { issueOf, type ColumnPlan } from '../csv/plan';
 import { fieldOfError } from '../edits/change';
+import { BATCH } from '../edits/writes';
 import { plainField, type Field } from '../fields/fields';
 import { Flight } from './flight';
 import { fetchCounts } from './queries';
 
-const BATCH = 500;
 /** Batches that are on the way at once, as in the importer of the command line. */
 const IN_FLIGHT = 4;
 const MAX_TRIES = 10;

@@ -4,7 +4,7 @@ import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
 import type { Filter } from '../api/types';
 import type { Field } from '../fields/fields';
-import type { CellValue } from '../fields/values';
+import { memberOf, type CellValue } from '../fields/values';
 import { functionsOf, type SummaryFunction } from '../view/footers';
 import { unfollowed, type Requested } from './following';
 
@@ -27,7 +27,7 @@ export class Summaries {
   /** Request these summaries. The ones that are loaded or requested already are skipped, unless `again`. */
   ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { again = false } = {}): void {
     const wanted = fields.flatMap((field) => {
-      const fn = functionsOf(field.type).find((one) => one === footers[field.id]);
+      const fn = functionsOf(field.type).find((one) => one === memberOf(footers, field.id));
       return fn ? [{ field: field.id, fn, what: `${fn} ${JSON.stringify(filter)}` }] : [];
     });
     for (const [field, { request }] of this.requests) {

@@ -5,7 +5,7 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ChangeEvent, CommentEvent } from '../api/types';
 import { formatDatetime, formatValue } from '../cells/format';
-import type { CellValue } from '../fields/values';
+import { memberOf, type CellValue } from '../fields/values';
 import { CatchingUp } from '../project/catching-up';
 import type { ProjectModel } from '../project/model';
 import { Paged } from '../project/paged';
@@ -146,7 +146,7 @@ function Edits({ model, change }: { readonly model: ProjectModel; readonly chang
   // The values of a deleted issue are no edits.
   if (change.kind === 'comment' || change.kind === 'delete') return null;
   const edits = model.fields.flatMap((field) => {
-    const edit = change.fields[field.id];
+    const edit = memberOf(change.fields, field.id);
     return edit ? [{ field, edit }] : [];
   });
   return (

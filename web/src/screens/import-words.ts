@@ -6,6 +6,7 @@ export const importWords = {
   choose: 'Choose a CSV file, or drop one onto the page.',
   drop: 'Drop the file to import it',
   unreadable: 'Could not read the file',
+  encoding: 'The file is not UTF-8 text. Save it as UTF-8 (in a spreadsheet, as “CSV UTF-8”), then import it again.',
   looking: (file: string) => `Reading ${file} …`,
   what: (file: string, rows: number, columns: number) =>
     `${file} has ${counted(rows, 'row', 'rows')} and ${counted(columns, 'column', 'columns')}. Nothing is imported yet.`,

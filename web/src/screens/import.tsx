@@ -6,12 +6,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FieldType } from '../api/types';
 import { permits } from '../auth/session';
 import { inspect, type ColumnPlan, type Inspected, type Target } from '../csv/plan';
-import { rowsOf } from '../csv/read';
+import { EncodingError, rowsOf } from '../csv/read';
 import { csvLine } from '../csv/write';
 import { Import, reasonsOf, type RefusedRow } from '../project/importing';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
-import { Refusal } from '../ui/refusal';
+import { reasonOf, Refusal } from '../ui/refusal';
 import { save } from '../ui/save';
 import { words } from '../words';
 import { importWords } from './import-words';
@@ -77,7 +77,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
   useEffect(() => {
     inspect(rowsOf(file), model.fields, { mayDefine }).then(setInspected, setError);
   }, [file]);
-  if (error !== null) return <Refusal error={error} title={importWords.unreadable} />;
+  if (error !== null) return <Refusal error={error} title={importWords.unreadable} reason={whyUnreadable(error)} />;
   if (!inspected) return <p aria-busy="true">{importWords.looking(file.name)}</p>;
   const { columns, sample, rows } = inspected;
   const computed = columns.flatMap(({ header, isComputed, target }) => (isComputed && target.kind === 'skip' ? [header] : []));
@@ -145,6 +145,10 @@ function Preview({ model, file, onStart }: PreviewProps) {
   );
 }
 
+function whyUnreadable(error: unknown): string {
+  return error instanceof EncodingError ? importWords.encoding : reasonOf(error);
+}
+
 function textOf(target: Target): string {
   return target.kind === 'skip' ? 'skip' : target.kind === 'field' ? `field ${target.field}` : `new ${target.type}`;
 }
@@ -178,7 +182,7 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
           </>
         )}
       </div>
-      {phase === 'failed' && <Refusal error={error} />}
+      {phase === 'failed' && <Refusal error={error} reason={whyUnreadable(error)} />}
       {refused.length > 0 && <Reasons refused={refused} />}
       <div class="row-end">
         {refused.length > 0 && (

@@ -5,7 +5,7 @@ import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import { linkOf } from '../fields/format';
-import { valueOf, type Row } from '../fields/values';
+import { unavailableIn, valueOf, type Row } from '../fields/values';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { FormulaMark } from '../ui/formula-mark';
@@ -42,7 +42,7 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
   };
   const address = typeof value === 'string' ? linkOf(field.format, value) : null;
   const markdown = field.format?.as === 'markdown' && typeof value === 'string' ? value : null;
-  const reason = value === null ? row.unavailable?.[field.id] : undefined;
+  const reason = value === null ? unavailableIn(row, field.id) : undefined;
   const plain = reason ? <span class="soft">{words.computed.unavailable[reason]}</span> : <ShownValue id={`${id}-value`} field={field} value={value} />;
   const shown = markdown === null ? plain : <MarkdownText id={`${id}-value`} text={markdown} />;
   const mayEdit = model.canEdit && field.editable;

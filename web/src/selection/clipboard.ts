@@ -5,7 +5,7 @@ export type Block = readonly (readonly string[])[];
 
 /** Texts as lines to edit; one with a line break, or with a quote at its beginning, is in quotes. */
 export function toLines(texts: readonly string[]): string {
-  return texts.map(quoted).join('\n');
+  return joined(texts.map((text) => [text]), '\n');
 }
 
 export function fromLines(text: string): readonly string[] {
@@ -14,7 +14,14 @@ export function fromLines(text: string): readonly string[] {
 
 /** Text that spreadsheets split into the same cells again. */
 export function toTsv(block: Block): string {
-  return block.map((row) => row.map(quoted).join('\t')).join('\r\n');
+  return joined(block, '\r\n');
+}
+
+function joined(block: Block, lineEnd: string): string {
+  const last = block.at(-1);
+  const lines = block.map((row) => row.map(quoted).join('\t')).join(lineEnd);
+  // A last row of one empty cell has no character of its own: only the end of its line shows it.
+  return last?.length === 1 && last[0] === '' ? lines + lineEnd : lines;
 }
 
 /**

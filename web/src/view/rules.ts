@@ -70,7 +70,7 @@ export function isOutdated(row: Row, { fields, isVolatile }: Ruling): boolean {
   const { judged } = row;
   if (!judged) return true;
   if (row.version <= judged.version) return false;
-  return isVolatile || [...fields].some((id) => !sameValue(valueOf(row, id), judged.values[id] ?? null));
+  return isVolatile || [...fields].some((id) => !sameValue(valueOf(row, id), valueOf(judged, id)));
 }
 
 /** A row with a judgement, unless it has a later one. */

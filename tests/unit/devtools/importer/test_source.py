@@ -69,6 +69,8 @@ def test_progress_is_reported_in_bytes_of_the_file(tmp_path: Path) -> None:
         ("a.csv", b"a,b\n1,\xff\n", "line 2: this is not UTF-8"),
         ("a.csv", b'a\n"never closed\n', "this is not CSV"),
         ("a.csv", "a\n1\n".encode("utf-16"), "line 1: this is not UTF-8"),
+        ("a.csv", "a\n1\n".encode("utf-16-le"), "line 1: this is not UTF-8"),
+        ("a.csv", b"a\n" + "é".encode("latin-1") + b"\n", "line 2: this is not UTF-8"),
         ("a.csv.gz", b"a,b\n1,2\n", "is named .gz but is not a gzip file"),
         ("a.csv.gz", gzip.compress(b"a\n" + b"1\n" * 9000, mtime=0)[:-20], "damaged or incomplete gzip"),
         ("a.csv.gz", b"\x1f\x8bnonsense", "cannot be read"),

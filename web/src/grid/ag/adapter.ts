@@ -16,7 +16,7 @@ import {
   type GridApi,
   type IRowNode,
 } from 'ag-grid-community';
-import { valueOf, type Row } from '../../fields/values';
+import { unavailableIn, valueOf, type Row } from '../../fields/values';
 import type { Cell, Choosing } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import { words } from '../../words';
@@ -533,7 +533,7 @@ function addOf(owner: GridOwner): ColDef<Placeholder> {
 
 /** What a cell shows, for the library's comparison: a value, or why there is none. */
 function comparedOf(row: Row, field: string): unknown {
-  return valueOf(row, field) ?? row.unavailable?.[field] ?? null;
+  return valueOf(row, field) ?? unavailableIn(row, field) ?? null;
 }
 
 function definitionOf(column: GridColumn, owner: GridOwner, select: (field: string, how: Choosing) => void): ColDef<Placeholder> {
