@@ -169,7 +169,7 @@ export class ProjectModel {
       isWriting: (num) => this.editor.isWriting(num),
       read: (nums, columns) => readRows(api, project.id, nums, columns),
     });
-    this.issue = new OpenIssue(api, project.id);
+    this.issue = new OpenIssue(api, project.id, (row) => this.upToDate([row])[0] ?? row);
     const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
     this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
     this.editing = new Editing(this.editor, () => this.live.release());
@@ -285,7 +285,7 @@ export class ProjectModel {
       }
       const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset);
       const { rows } = await this.page(place.run, place.offset, limit);
-      found.push(...rows.map((row) => this.editor.onTop(row)));
+      found.push(...this.upToDate(rows));
       index += limit;
     }
     return found;
@@ -297,7 +297,7 @@ export class ProjectModel {
     const found: Row[] = [];
     for (let end = !nums.length; !end; ) {
       const page = await this.page(run, found.length, FAR_PAGE);
-      found.push(...page.rows.map((row) => this.editor.onTop(row)));
+      found.push(...this.upToDate(page.rows));
       end = page.end || !page.rows.length;
     }
     return found;
@@ -544,7 +544,7 @@ export class ProjectModel {
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
       answered(changes);
       this.index.value = index;
-      return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
+      return this.upToDate(rows);
     };
     // Groups are shown together with their rows.
     if (!(await this.rows.renew(may, quietly, groups ? this.layout(groups.levels, { withAdded: false }) : undefined))) return may() ? 'failed' : 'outdated';
@@ -685,6 +685,11 @@ export class ProjectModel {
       this.length = offset + rows.length;
       this.relayout();
     }
+    return this.upToDate(rows);
+  }
+
+  /** Rows that were read, with the changes that were delivered meanwhile, and the user's unanswered edits. */
+  private upToDate(rows: readonly Row[]): readonly Row[] {
     return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
   }
 
