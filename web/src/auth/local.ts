@@ -25,9 +25,13 @@ export class LocalSession implements Session {
   }
 
   async signIn(user?: User): Promise<void> {
-    const answer = await this.send('PUT', user);
-    if (answer.ok && user) this.state.value = { kind: 'signedIn', user };
-    else this.state.value = answer.status === 401 ? { kind: 'locked' } : { kind: 'failed', reason: await reasonIn(answer) };
+    try {
+      const answer = await this.send('PUT', user);
+      if (answer.ok && user) this.state.value = { kind: 'signedIn', user };
+      else this.state.value = answer.status === 401 ? { kind: 'locked' } : { kind: 'failed', reason: await reasonIn(answer) };
+    } catch (error) {
+      this.state.value = { kind: 'failed', reason: String(error) };
+    }
   }
 
   async signOut(): Promise<void> {

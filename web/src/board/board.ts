@@ -369,7 +369,7 @@ export class Board {
       return;
     }
     this.carried.value = null;
-    void this.move(carried.nums, column, carried.name, { reveals, place: carried.place });
+    void this.actions.reporting(() => this.move(carried.nums, column, carried.name, { reveals, place: carried.place }));
   }
 
   /** Whether cards can be put into a column. */

@@ -144,9 +144,11 @@ export class Actions {
       return;
     }
     const [first, last] = [Math.min(origin, index), Math.max(origin, index)];
-    // More do not fit, so they are not read.
-    const found = await this.model.issuesIn(first, Math.min(last, first + MAX_NAMED));
-    this.reportRoom(checked.extend(found.map(({ num }) => num)));
+    await this.reporting(async () => {
+      // More do not fit, so they are not read.
+      const found = await this.model.issuesIn(first, Math.min(last, first + MAX_NAMED));
+      this.reportRoom(checked.extend(found.map(({ num }) => num)));
+    });
   }
 
   /** Check all loaded issues; if they are, uncheck all. */
@@ -187,11 +189,16 @@ export class Actions {
     const width = Math.max(0, ...block.map((row) => row.length));
     if (!range || !this.model.canEdit || !width) return;
     if (block.length === 1 && width === 1) return this.enter(block[0]?.[0] ?? '', this.model.ranges);
-    const fields = this.fieldsFrom(range.left, width);
-    const rows = await this.model.issuesIn(range.top, range.top + block.length - 1);
+    await this.reporting(() => this.pasteBlock(block, range, this.fieldsFrom(range.left, width)));
+  }
+
+  private async pasteBlock(block: Block, range: Rectangle, fields: readonly Field[]): Promise<void> {
+    const read = await this.model.issuesIn(range.top, range.top + block.length - 1);
     const textAt = (row: number, column: number) => block[row]?.[column] ?? '';
-    const beyond = block.slice(rows.length);
+    const beyond = block.slice(read.length);
     const adds = beyond.length > 0 && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add));
+    // Others may have changed them while the user was asked.
+    const rows = read.map((row) => this.model.rows.held(row.num) ?? row);
     const edits = rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column)));
     const added = adds ? beyond.map((cells) => this.readNew(fields, cells)) : [];
     this.model.selection.value = {
@@ -213,15 +220,43 @@ export class Actions {
    */
   async fill(source: Rectangle, target: Rectangle, { continues = false } = {}): Promise<void> {
     if (!this.model.canEdit) return;
-    if (source.top === source.bottom && isLarge(target)) return this.fillMany(source, target);
+    await this.reporting(async () => {
+      if (source.top === source.bottom && isLarge(target)) await this.fillMany(source, target);
+      else await this.writeFills([await this.readFill(source, target)], continues);
+    });
+  }
+
+  /** Fill each range with its first row, as one step of undo where no job does it. */
+  async fillDown(): Promise<void> {
+    if (!this.model.canEdit) return;
+    const tall = this.model.ranges.filter(({ top, bottom }) => bottom > top);
+    const firstOf = (range: Rectangle) => ({ ...range, bottom: range.top });
+    await this.reporting(async () => {
+      const small = tall.filter((range) => !isLarge(range));
+      // All are read before any is filled: a read that fails leaves none half done.
+      const fills = await Promise.all(small.map((range) => this.readFill(firstOf(range), range)));
+      if (fills.length) await this.writeFills(fills, false);
+      for (const range of tall.filter(isLarge)) await this.fillMany(firstOf(range), range);
+    });
+  }
+
+  private async readFill(source: Rectangle, target: Rectangle): Promise<Fill> {
     const [sources, targets] = await Promise.all([
       this.model.issuesIn(source.top, source.bottom),
       this.model.issuesIn(target.top, target.bottom),
     ]);
-    const fields = this.fieldsFrom(target.left, target.right - target.left + 1);
+    return { source, target, sources, targets, fields: this.fieldsFrom(target.left, target.right - target.left + 1) };
+  }
+
+  private async writeFills(fills: readonly Fill[], continues: boolean): Promise<void> {
+    this.note(this.readOnly.skipped(fills.flatMap(({ fields }) => fields)));
+    await this.writeOnce(fills.flatMap((fill) => this.editsOf(fill, continues)));
+  }
+
+  private editsOf({ source, target, sources, targets, fields }: Fill, continues: boolean): readonly CellEdit[] {
     const isDown = source.left === target.left && source.right === target.right;
     const series = fields.map((field) => (continues && isDown ? seriesOf(field.type, sources.map((row) => valueOf(row, field.id))) : null));
-    const edits = targets.flatMap((row, place) =>
+    return targets.flatMap((row, place) =>
       fields.flatMap((field, column): CellEdit[] => {
         const from = sourceOf(source, { row: target.top + place, column: target.left + column });
         const origin = sources[from.row - source.top];
@@ -234,13 +269,6 @@ export class Actions {
         return [];
       }),
     );
-    this.note(this.readOnly.skipped(fields));
-    await this.write(edits);
-  }
-
-  /** Fill each range with its first row. */
-  async fillDown(): Promise<void> {
-    for (const range of this.model.ranges) if (range.bottom > range.top) await this.fill({ ...range, bottom: range.top }, range);
   }
 
   async clear(ranges = this.model.ranges): Promise<void> {
@@ -250,20 +278,22 @@ export class Actions {
   /** Give all cells of some ranges the value of a text, as one step of undo. */
   private async enter(text: string, ranges: readonly Rectangle[]): Promise<void> {
     if (!ranges.length || !this.model.canEdit) return;
-    if (rowCount(rowsOf(ranges)) > BATCH) {
-      const block = joinedOf(ranges);
-      if (block) await this.setMany(block.rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
-      else this.outcome.value = words.actions.notOneJob;
-      return;
-    }
-    const edits = new Map<string, CellEdit>();
-    this.note(this.readOnly.skipped(ranges.flatMap(({ left, right }) => this.fieldsFrom(left, right - left + 1))));
-    for (const range of ranges) {
-      const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
-      const rows = await this.model.issuesIn(range.top, range.bottom);
-      for (const edit of rows.flatMap((row) => this.read(row, fields, () => text))) edits.set(keyOf(edit.num, edit.field), edit);
-    }
-    await this.write([...edits.values()]);
+    await this.reporting(() => (rowCount(rowsOf(ranges)) > BATCH ? this.enterByJob(text, ranges) : this.enterInRows(text, ranges)));
+  }
+
+  private async enterByJob(text: string, ranges: readonly Rectangle[]): Promise<void> {
+    const block = joinedOf(ranges);
+    if (block) await this.setMany(block.rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
+    else this.outcome.value = words.actions.notOneJob;
+  }
+
+  private async enterInRows(text: string, ranges: readonly Rectangle[]): Promise<void> {
+    // All are read before any cell is marked: a read that fails leaves none half done.
+    const read = await Promise.all(
+      ranges.map(async ({ top, bottom, left, right }) => ({ rows: await this.model.issuesIn(top, bottom), fields: this.fieldsFrom(left, right - left + 1) })),
+    );
+    this.note(this.readOnly.skipped(read.flatMap(({ fields }) => fields)));
+    await this.writeOnce(read.flatMap(({ rows, fields }) => rows.flatMap((row) => this.read(row, fields, () => text))));
   }
 
   /**
@@ -342,8 +372,10 @@ export class Actions {
       await this.removeMany(this.model.selectedTargets());
       return;
     }
-    const rows = await this.issuesOf(selected);
-    await this.removeIssues(rows.map(({ num }) => num));
+    await this.reporting(async () => {
+      const rows = await this.issuesOf(selected);
+      await this.removeIssues(rows.map(({ num }) => num));
+    });
   }
 
   /** Ask, and then delete issues by their numbers, many of them by a job. */
@@ -454,6 +486,11 @@ export class Actions {
     await this.model.editor.apply({ edits });
   }
 
+  /** Write edits, of each cell only the last: ranges may overlap. */
+  private async writeOnce(edits: readonly CellEdit[]): Promise<void> {
+    await this.write([...new Map(edits.map((edit) => [keyOf(edit.num, edit.field), edit])).values()]);
+  }
+
   /** Edits of a row by texts. A text that is not valid in its field is marked, and the others become edits. */
   private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
     return fields.flatMap((field, column) => {
@@ -528,13 +565,16 @@ export class Actions {
   }
 
   private async put(forms: Record<string, Promise<Blob>>, rows: Promise<readonly unknown[]>, done: (rows: number) => string): Promise<boolean> {
+    // A clipboard that refuses at once does not wait for them, and the reason is read from the rows.
+    for (const form of Object.values(forms)) form.catch(() => undefined);
     try {
       // The clipboard already waits while distant rows are requested.
       await navigator.clipboard.write([new ClipboardItem(forms)]);
       this.outcome.value = done((await rows).length);
       return true;
     } catch {
-      this.outcome.value = words.actions.notCopied;
+      const unread = await rows.then(() => null, messageOf);
+      this.outcome.value = unread ?? words.actions.notCopied;
       return false;
     }
   }
@@ -544,8 +584,8 @@ export class Actions {
     return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
   }
 
-  /** Do something, and report why it failed. */
-  private async reporting(act: () => Promise<void>): Promise<void> {
+  /** Do something, and report why it failed: rows that must be read first may be out of reach. */
+  async reporting(act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
@@ -593,6 +633,15 @@ interface RefusedText {
   readonly field: string;
   readonly text: string;
   readonly message: string;
+}
+
+/** A fill whose rows are read. */
+interface Fill {
+  readonly source: Rectangle;
+  readonly target: Rectangle;
+  readonly sources: readonly Row[];
+  readonly targets: readonly Row[];
+  readonly fields: readonly Field[];
 }
 
 interface NewRow {

@@ -11,7 +11,7 @@ import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import { newIssue, type Change, type Patch } from '../edits/change';
+import { newIssue, type CellEdit, type Change, type Patch } from '../edits/change';
 import { Editor, type HeldRows, type Outcome } from '../edits/editor';
 import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
@@ -372,10 +372,21 @@ export class ProjectModel {
       this.summarize({ again: true });
       if (!isAtTheEnd) this.live.rereadPlaces();
     }
-    const places = findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
-    // The cards of a board go to their places at once; misfits stay.
-    if (this.isBoard || placed) void places.finally(() => this.live.rereadPlaces());
+    void this.showMisfits(edits, this.isBoard || placed !== undefined);
     this.finding.changed();
+  }
+
+  /** Mark the issues that no longer fit after these edits. `isMoved`: the edits also moved rows. */
+  private async showMisfits(edits: readonly CellEdit[], isMoved: boolean): Promise<void> {
+    try {
+      const found = await findMisfits(this, edits);
+      if (found.size) this.misfits.value = found;
+      // The cards of a board go to their places at once; misfits stay.
+      if (isMoved) this.live.rereadPlaces();
+    } catch {
+      // It is not known which ones fit, so all rows are read again, which is repeated until it succeeds.
+      this.live.rereadPlaces();
+    }
   }
 
   /** Show a row at the end that is no issue yet, with these values. Returns its number. */
