@@ -1,6 +1,7 @@
 import { LosslessNumber } from 'lossless-json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NO_CHANGE, type Change } from '../src/edits/change';
+import type { Outcome } from '../src/edits/editor';
 import type { Row } from '../src/fields/values';
 import { Actions } from '../src/project/actions';
 import type { ProjectModel } from '../src/project/model';
@@ -138,7 +139,7 @@ describe('values that do not fit their field', () => {
 describe('rows that cannot be read', () => {
   /** A project of which only the first row can be read: the server does not answer for the others. */
   function cutOff(ranges: readonly Rectangle[], isReachable = (first: number) => first === 0) {
-    const apply = vi.fn((_: Partial<Change>) => Promise.resolve({ taken: NO_CHANGE, problems: [] }));
+    const apply = vi.fn<(change: Partial<Change>) => Promise<Outcome>>(() => Promise.resolve({ taken: NO_CHANGE, problems: [] }));
     const refuse = vi.fn();
     const extend = vi.fn();
     const model = {
@@ -192,7 +193,7 @@ describe('rows that cannot be read', () => {
 
 describe('a paste that asks the user', () => {
   it('replaces the values that the rows have when the user answers', async () => {
-    const apply = vi.fn((_: Partial<Change>) => Promise.resolve({ taken: NO_CHANGE, problems: [] }));
+    const apply = vi.fn<(change: Partial<Change>) => Promise<Outcome>>(() => Promise.resolve({ taken: NO_CHANGE, problems: [] }));
     const now = { ...FIRST, version: 2, values: { ...FIRST.values, name: 'theirs' } };
     const model = {
       range: rows(0, 0, 1),

@@ -494,7 +494,9 @@ export class Board {
   named(text: string | null): void {
     const row = this.cards.peek().draft;
     const name = this.model.field('name');
-    if (row && name) this.actions.commit(row, name, text?.trim() ? { text: text.trim() } : null);
+    if (!row || !name) return;
+    if (text?.trim()) this.actions.commit(row, name, { text: text.trim() });
+    else this.actions.drop(row.num);
   }
 
   // Settings

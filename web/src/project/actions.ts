@@ -1,12 +1,12 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import { formatJsonLines } from '../api/json';
-import { OfflineError } from '../api/problem';
+import { OfflineError, type ProblemDocument } from '../api/problem';
 import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
+import { fieldOfError, newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { writeQueue } from '../edits/write-queue';
 import { keyOf } from '../edits/marks';
@@ -47,13 +47,21 @@ export class Actions {
 
   readonly readOnly: ReadOnly;
 
-  /** The number of the issue that a draft becomes, while it is being created, by the number of the draft. */
+  /**
+   * The number of the issue that a draft becomes, by the number of the draft; null if the API refuses it. It stays once the
+   * issue is there: an editor that opened at the draft may still be open.
+   */
   private readonly creating = new Map<number, Promise<number | null>>();
-  /** The values that a draft has from the beginning, by its number. */
-  private readonly drafted = new Map<number, Values>();
+  /** The values of each draft, by its number. */
+  private readonly drafted = new Map<number, Drafted>();
 
   constructor(private readonly model: ProjectModel) {
     this.readOnly = new ReadOnly(model);
+  }
+
+  /** An editor of an issue opens. Returns how to take its result, wherever the row of the issue is by then. */
+  taking(row: Row, field: Field): (typed: Typed | null) => void {
+    return (typed) => this.commit(this.model.rows.held(row.num) ?? row, field, typed);
   }
 
   /**
@@ -298,14 +306,14 @@ export class Actions {
 
   /**
    * Show a new row, at the end until the user moves on, and return its number. It becomes an issue with its first value,
-   * so a user who cancels leaves nothing behind. It has these values from the beginning. A new row that has no value yet
+   * so a user who cancels leaves nothing behind. It has these values from the beginning. A new row that is no issue yet
    * is shown again instead.
    */
   draft(values: Values = []): number {
     const [begun] = this.idle();
     if (begun !== undefined) return begun;
     const num = this.model.draft(this.bodyOf(values));
-    this.drafted.set(num, values);
+    this.drafted.set(num, { values: new Map(values.map(({ field, after }) => [field, after])), lacking: [] });
     return num;
   }
 
@@ -314,44 +322,94 @@ export class Actions {
     return this.model.drafts.filter((num) => !this.creating.has(num));
   }
 
-  private drop(draft: number): void {
+  /** Take away a new row that is no issue yet, unless it is becoming one. */
+  drop(draft: number): void {
+    if (this.creating.has(draft)) return;
     this.drafted.delete(draft);
     this.model.dropDraft(draft);
   }
 
-  /** An editor of a row that is no issue yet was closed. Further values wait until the first has created the issue. */
+  /** An editor of a row that was no issue yet when it opened was closed. */
   private async commitDraft(row: Row, field: Field, typed: Typed | null): Promise<void> {
-    const creating = this.creating.get(row.num);
+    const draft = row.num;
     const parsed = typed && parseTyped(field, typed);
     if (!parsed) {
-      if (!creating) this.drop(row.num);
+      this.leaveDraft(draft, field);
       return;
     }
     if (!parsed.ok) {
-      this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
+      this.model.editor.refuse(await this.numOf(draft), field.id, 'text' in typed ? typed.text : '', parsed.message);
       return;
     }
-    const created = createdBy(typed);
-    if (creating) {
-      const num = await creating;
-      if (num !== null && (await this.addOptions(num, field, created))) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
-      return;
-    }
-    const begun = this.addOptions(row.num, field, created).then((isReady) => (isReady ? this.createFrom(row.num, field, parsed.value) : null));
-    this.creating.set(row.num, begun);
-    try {
-      if ((await begun) !== null) this.drafted.delete(row.num);
-    } finally {
-      this.creating.delete(row.num);
-    }
+    const entered = { field, value: parsed.value, options: createdBy(typed) };
+    // Values of one draft take turns: the first creates the issue, and the others are edits of it.
+    const turn = (this.creating.get(draft) ?? Promise.resolve(null)).then((num) => this.enterDraft(draft, num, entered));
+    this.creating.set(draft, turn);
+    this.showInDraft(draft, field, parsed.value);
+    if ((await turn) === null && this.creating.get(draft) === turn) this.creating.delete(draft);
   }
 
-  /** Create the issue of a draft. Returns its number; null if the API refused it. */
-  private async createFrom(draft: number, field: Field, after: CellValue): Promise<number | null> {
+  /** An editor of a draft was closed without a value. A draft without any is gone, with its refused texts. */
+  private leaveDraft(draft: number, field: Field): void {
+    const { lacking = [] } = this.drafted.get(draft) ?? {};
+    if (this.model.isKept(draft) || this.creating.has(draft)) {
+      if (!lacking.includes(field.id)) this.model.editor.forgetRefusal(draft, field.id);
+    } else this.drop(draft);
+  }
+
+  /** The number of the issue that a draft has become; its own if it has not. */
+  private async numOf(draft: number): Promise<number> {
+    return (await this.creating.get(draft)) ?? draft;
+  }
+
+  /** Show a value in a draft, as one that is being written. */
+  private showInDraft(draft: number, field: Field, after: CellValue): void {
+    this.model.keepDraft(draft);
     this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
-    const outcome = await this.model.createFrom(draft, this.bodyOf([...(this.drafted.get(draft) ?? []), { field: field.id, after }]));
-    this.report(outcome);
-    return outcome.taken.made[0]?.num ?? null;
+    if (this.model.drafts.includes(draft)) this.model.editor.hold(draft, field.id);
+  }
+
+  /**
+   * Take a value into a draft, and create its issue from all of its values. If the draft is the issue `num` by now, write
+   * only the value. Returns the number of the issue; null if the API refused it.
+   */
+  private async enterDraft(draft: number, num: number | null, { field, value, options }: Entered): Promise<number | null> {
+    if (!(await this.addOptions(num ?? draft, field, options))) return num;
+    this.model.editor.unmark([{ num: draft, field: field.id }]);
+    if (num === null) return this.createFrom(draft, field, value);
+    const before = this.model.rows.held(num)?.values[field.id] ?? null;
+    await this.write([{ num, field: field.id, before, after: value }]);
+    return num;
+  }
+
+  /** Create the issue of a draft, after this value was entered. Returns its number; null if the API refused it. */
+  private async createFrom(draft: number, field: Field, after: CellValue): Promise<number | null> {
+    const { values, lacking } = this.drafted.get(draft) ?? { values: new Map<string, CellValue>(), lacking: [] };
+    values.set(field.id, after);
+    this.model.editor.unmark(lacking.map((id) => ({ num: draft, field: id })));
+    this.model.editor.hold(draft, field.id);
+    const outcome = await this.model.createFrom(draft, this.bodyOf([...values].map(([id, value]) => ({ field: id, after: value }))));
+    this.model.editor.unmark([{ num: draft, field: field.id }]);
+    const [issue] = outcome.taken.made;
+    const [problem] = outcome.problems;
+    this.report(problem ? { ...outcome, problems: [{ ...problem, detail: whyRefused(problem, this.model.fields) }] } : outcome);
+    if (issue) this.drafted.delete(draft);
+    else if (problem) this.drafted.set(draft, { values, lacking: this.markRefused(draft, field, problem) });
+    return issue?.num ?? null;
+  }
+
+  /**
+   * Mark the fields of a draft that the API refused, such as required ones without a value; without any, the field that was
+   * entered. Returns their ids.
+   */
+  private markRefused(draft: number, entered: Field, problem: ProblemDocument): readonly string[] {
+    const { fields, rows, editor, drafts } = this.model;
+    // The user may have left it for another view.
+    if (!drafts.includes(draft)) return [];
+    const faulty = faultsIn(problem, fields);
+    const marked = faulty.length ? faulty : [{ field: entered, message: problem.detail ?? problem.title }];
+    for (const { field, message } of marked) editor.refuse(draft, field.id, textOf(field.type, rows.held(draft)?.values[field.id] ?? null), message);
+    return marked.map(({ field }) => field.id);
   }
 
   /** Create issues with the editable values of others, as one step of undo. */
@@ -367,7 +425,7 @@ export class Actions {
   async remove(): Promise<void> {
     const selected = rowsOf(this.model.ranges);
     if (!selected.length || !this.model.canEdit) return;
-    for (const draft of this.idle()) this.drop(draft);
+    this.dropDrafts(selected);
     if (rowCount(selected) > BATCH) {
       await this.removeMany(this.model.selectedTargets());
       return;
@@ -378,8 +436,18 @@ export class Actions {
     });
   }
 
-  /** Ask, and then delete issues by their numbers, many of them by a job. */
-  async removeIssues(nums: readonly number[]): Promise<void> {
+  /** Take away the drafts in these rows, and all without a value. */
+  private dropDrafts(selected: readonly Rows[]): void {
+    for (const draft of this.idle()) {
+      const row = this.model.rows.indexOf(draft) ?? -1;
+      if (!this.model.isKept(draft) || selected.some(({ first, last }) => row >= first && row <= last)) this.drop(draft);
+    }
+  }
+
+  /** Ask, and then delete issues by their numbers, many of them by a job. Drafts are gone at once. */
+  async removeIssues(chosen: readonly number[]): Promise<void> {
+    for (const draft of chosen.filter(isDraft)) this.drop(draft);
+    const nums = chosen.filter((num) => !isDraft(num));
     const [first] = nums;
     if (first === undefined || !this.model.canEdit) return;
     if (nums.length > BATCH) {
@@ -594,6 +662,20 @@ export class Actions {
   }
 }
 
+/** The fields that the API refused, with its reasons. */
+function faultsIn({ errors = [] }: ProblemDocument, fields: readonly Field[]): readonly { readonly field: Field; readonly message: string }[] {
+  return errors.flatMap(({ field: path, message }) => {
+    const field = fields.find(({ id }) => id === fieldOfError(path));
+    return field ? [{ field, message }] : [];
+  });
+}
+
+/** Why the API refused an issue: each faulty field by its name. */
+function whyRefused(problem: ProblemDocument, fields: readonly Field[]): string {
+  const faulty = faultsIn(problem, fields).map(({ field, message }) => `${field.name} ${message}`);
+  return faulty.length ? `${faulty.join('; ')}.` : (problem.detail ?? problem.title);
+}
+
 /** The options of a value that the field does not have yet. */
 function createdBy(typed: Typed): readonly string[] {
   return ('create' in typed && typed.create) || [];
@@ -633,6 +715,21 @@ interface RefusedText {
   readonly field: string;
   readonly text: string;
   readonly message: string;
+}
+
+/** A draft, which is no issue yet. */
+interface Drafted {
+  /** By field id: from the beginning, and as the user entered them. A try that the API refused keeps them. */
+  readonly values: Map<string, CellValue>;
+  /** The ids of the fields for which the API refused it. */
+  readonly lacking: readonly string[];
+}
+
+/** A value that was entered in a draft, with its options that the field does not have yet. */
+interface Entered {
+  readonly field: Field;
+  readonly value: CellValue;
+  readonly options: readonly string[];
 }
 
 /** A fill whose rows are read. */
