@@ -1,12 +1,15 @@
 import { LosslessNumber } from 'lossless-json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NO_CHANGE, type Change } from '../src/edits/change';
+import type { Outcome } from '../src/edits/editor';
 import type { Row } from '../src/fields/values';
 import { Actions } from '../src/project/actions';
 import type { ProjectModel } from '../src/project/model';
 import { Layout } from '../src/rows/layout';
+import { OfflineError } from '../src/api/problem';
 import { targetsOf } from '../src/rows/targets';
 import type { Rectangle } from '../src/selection/range';
+import { words } from '../src/words';
 import { field } from './fields';
 
 const NUM = { ...field('num', 'number'), editable: false, custom: false };
@@ -104,6 +107,7 @@ describe('values that do not fit their field', () => {
       fields: FIELDS,
       fieldAt: (column: number) => FIELDS[column],
       issuesIn: () => Promise.resolve([FIRST]),
+      rows: { held: () => undefined },
       selection: { value: null },
       editor: { apply, refuse },
       undoOffer: { deleted: () => false },
@@ -129,6 +133,82 @@ describe('values that do not fit their field', () => {
     const { actions, refuse } = small(rows(0, 0, 2, 3));
     await actions.fill(rows(0, 0, 3), rows(0, 0, 2, 3));
     expect(refuse.mock.calls).toEqual([[9, 'cost', 'wet', 'Not a number. Enter digits, such as 1200.5.']]);
+  });
+});
+
+describe('rows that cannot be read', () => {
+  /** A project of which only the first row can be read: the server does not answer for the others. */
+  function cutOff(ranges: readonly Rectangle[], isReachable = (first: number) => first === 0) {
+    const apply = vi.fn<(change: Partial<Change>) => Promise<Outcome>>(() => Promise.resolve({ taken: NO_CHANGE, problems: [] }));
+    const refuse = vi.fn();
+    const extend = vi.fn();
+    const model = {
+      range: ranges.at(-1),
+      ranges,
+      canEdit: true,
+      fields: FIELDS,
+      drafts: [],
+      fieldAt: (column: number) => FIELDS[column],
+      rows: { held: () => undefined, at: () => ({ kind: 'issue', row: FIRST }), indexOf: () => 0 },
+      checked: { origin: 9, extend },
+      issuesIn: (first: number, last: number) => (isReachable(first) && first === last ? Promise.resolve([FIRST]) : Promise.reject(new OfflineError('away'))),
+      editor: { apply, refuse },
+    } as unknown as ProjectModel;
+    return { actions: new Actions(model), apply, refuse, extend };
+  }
+
+  const TWO = [rows(0, 0, 1, 2), rows(5, 6, 1, 2)];
+  it.each<[string, (actions: Actions) => Promise<void>]>([
+    ['a paste', (actions) => actions.paste('Beam\t12\nBolt\t13')],
+    ['a paste of one value', (actions) => actions.paste('none')],
+    ['clear', (actions) => actions.clear()],
+    ['a fill', (actions) => actions.fill(rows(0, 0, 2), rows(0, 6, 2))],
+    ['a fill by a job', (actions) => actions.fill(rows(5, 5, 2), rows(5, 905, 2))],
+    ['fill down', (actions) => actions.fillDown()],
+    ['delete', (actions) => actions.remove()],
+    ['check', (actions) => actions.check(5, true)],
+  ])('are reported by %s, which changes and marks nothing', async (_, act) => {
+    const { actions, apply, refuse, extend } = cutOff(TWO);
+    await act(actions);
+    expect(actions.outcome.value).toBe(words.refusal.offlineWhy);
+    for (const changing of [apply, refuse, extend]) expect(changing).not.toHaveBeenCalled();
+  });
+
+  it('leave no range of several filled down alone', async () => {
+    const issues = [rows(0, 1, 2), rows(5, 6, 2)];
+    const { actions, apply } = cutOff(issues, (first) => first === 0);
+    await actions.fillDown();
+    expect(apply).not.toHaveBeenCalled();
+  });
+
+  it('are reported by copy', async () => {
+    vi.stubGlobal('navigator', { clipboard: { write: () => Promise.reject(new Error('no content')) } });
+    vi.stubGlobal('ClipboardItem', vi.fn());
+    const { actions } = cutOff([rows(5, 6, 1)]);
+    await actions.copy();
+    expect(actions.outcome.value).toBe(words.refusal.offlineWhy);
+    vi.unstubAllGlobals();
+  });
+});
+
+describe('a paste that asks the user', () => {
+  it('replaces the values that the rows have when the user answers', async () => {
+    const apply = vi.fn<(change: Partial<Change>) => Promise<Outcome>>(() => Promise.resolve({ taken: NO_CHANGE, problems: [] }));
+    const now = { ...FIRST, version: 2, values: { ...FIRST.values, name: 'theirs' } };
+    const model = {
+      range: rows(0, 0, 1),
+      canEdit: true,
+      fields: FIELDS,
+      fieldAt: (column: number) => FIELDS[column],
+      issuesIn: () => Promise.resolve([FIRST]),
+      rows: { held: () => now },
+      selection: { value: null },
+      editor: { apply },
+      undoOffer: { deleted: () => false },
+    } as unknown as ProjectModel;
+    const actions = new Actions(model);
+    await answered(actions, () => actions.paste('Beam\nBolt'));
+    expect(apply.mock.calls[0]?.[0].edits).toMatchObject([{ before: 'theirs', after: 'Beam' }]);
   });
 });
 

@@ -41,7 +41,7 @@ function six({ checks = [], ranges = [], canPlace = true }: { readonly checks?: 
     },
   } as unknown as ProjectModel;
   const outcome = signal('');
-  return { arranging: new Arranging(model, { outcome } as unknown as Actions, () => undefined), asked, outcome };
+  return { arranging: new Arranging(model, { outcome, reporting: (act: () => Promise<void>) => act() } as unknown as Actions, () => undefined), asked, outcome };
 }
 
 const textsOf = (arranging: Arranging, at: number) => moveEntries(arranging.mover(at)).map(({ text, disabled }) => (disabled ? `(${text})` : text));

@@ -28,6 +28,8 @@ class Issues {
   readonly changes = new Set<string | null>();
   /** Whether a refusal contains the present issue; for large issues it does not. */
   hasCurrent = true;
+  /** Cities that the API refuses. */
+  readonly sunk = new Set<unknown>(['Atlantis']);
   /** Whether changes can be reverted, and how many undos fail until the history has them. */
   remembers = true;
   lagging = 0;
@@ -148,7 +150,7 @@ class Issues {
       .filter((id) => (issue.changed?.[id] ?? 1) > (base ?? Infinity) && wanted[id] !== issue.values[id])
       .map((field) => ({ field, by: issue.by }));
     if (conflicts.length) return refuse(409, { conflicts, ...(this.hasCurrent && { current: this.issueOf(num) }) });
-    if (fields?.['city'] === 'Atlantis') return refuse(400, { errors: [{ field: 'fields.city', message: 'sunk' }] });
+    if (this.sunk.has(fields?.['city'])) return refuse(400, { errors: [{ field: 'fields.city', message: 'sunk' }] });
     this.set(num, wanted, 'ada');
     return { status: 200, issue: this.issueOf(num), problem: null };
   }
@@ -312,6 +314,59 @@ describe('unanswered edits', () => {
     expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'refused', text: 'Atlantis' });
     editor.forgetRefusal(1, 'city');
     expect(editor.marks.value.size).toBe(0);
+  });
+});
+
+describe('two edits of one cell, of which the first has no answer yet', () => {
+  /** Edit the city of issue 1 twice, both before the first edit is sent. */
+  async function twice(issues: Issues, first: string, second: string | null) {
+    const { editor } = issues.editor();
+    await Promise.all([editor.apply({ edits: [edit(1, 'city', null, first)] }), editor.apply({ edits: [edit(1, 'city', first, second)] })]);
+    return { editor, city: () => issues.held.get(1)?.values['city'] ?? null, mark: () => editor.marks.value.get(keyOf(1, 'city')) };
+  }
+
+  it('leave the stored value on the screen if both are refused', async () => {
+    const issues = new Issues(1);
+    issues.sunk.add('Lemuria');
+    const { editor, city, mark } = await twice(issues, 'Atlantis', 'Lemuria');
+    expect(city()).toBeNull();
+    expect(mark()).toMatchObject({ kind: 'refused', text: 'Lemuria' });
+    expect(editor.history.value.done).toEqual([]);
+  });
+
+  it('are undone to the stored value if only the first is refused', async () => {
+    const issues = new Issues(1);
+    const { editor, city } = await twice(issues, 'Atlantis', 'Rome');
+    expect(city()).toBe('Rome');
+    expect(editor.history.value.done).toMatchObject([{ edits: [{ before: null, after: 'Rome' }] }]);
+    await editor.undo();
+    expect([issues.stored.get(1)?.values['city'], city()]).toEqual([null, null]);
+  });
+
+  it('are no step of undo if the second restores what the refused one was to replace', async () => {
+    const { editor, city, mark } = await twice(new Issues(1), 'Atlantis', null);
+    expect([city(), mark()]).toEqual([null, undefined]);
+    expect(editor.history.value.done).toEqual([]);
+  });
+
+  it('ask once if another user changed the cell, and the other value is what an undo restores', async () => {
+    const issues = new Issues(1);
+    issues.other(1, 'city', 'Oslo');
+    const { editor, city, mark } = await twice(issues, 'Rome', 'Bonn');
+    expect(city()).toBe('Oslo');
+    expect(mark()).toMatchObject({ kind: 'conflict', yours: 'Bonn', theirs: 'Oslo' });
+    expect(issues.requests).toHaveLength(1);
+    await editor.resolve(1, 'city', 'yours');
+    await editor.undo();
+    expect(issues.stored.get(1)?.values['city']).toBe('Oslo');
+  });
+
+  it('do not ask if the second is the value of the other user', async () => {
+    const issues = new Issues(1);
+    issues.other(1, 'city', 'Oslo');
+    const { editor, city, mark } = await twice(issues, 'Rome', 'Oslo');
+    expect([city(), mark()]).toEqual(['Oslo', undefined]);
+    expect(editor.history.value.done).toEqual([]);
   });
 });
 

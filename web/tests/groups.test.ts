@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { allClosed, keyOfGroup, layoutOfGroups, toggled, type CountedGroup } from '../src/rows/groups';
+import { allClosed, type CountedGroup, haveSameRows, keyOfGroup, layoutOfGroups, toggled } from '../src/rows/groups';
 import type { Layout } from '../src/rows/layout';
 import { Api } from '../src/api/client';
 import { formatPeriod, formatRange } from '../src/cells/format';
@@ -116,6 +116,23 @@ describe('requests for groups', () => {
     groups.recount(counted);
     await renewal;
     expect(groups.levels.value).toEqual(counted);
+  });
+
+  it('that were read again are shown only if they may be', async () => {
+    const groups = groupsOf(false);
+    await vi.waitFor(() => expect(groups.levels.value[0]?.[0]?.figures).toHaveLength(1));
+    const shown = groups.levels.value;
+    expect(await groups.renew(() => false)).toBe(false);
+    expect(groups.levels.value).toBe(shown);
+    expect(await groups.renew((levels) => haveSameRows(levels, shown))).toBe(true);
+    expect(groups.levels.value).not.toBe(shown);
+  });
+
+  it('have the same rows if only their figures differ', () => {
+    const group = { values: ['a'], count: 2, filter: null, figures: [] };
+    expect(haveSameRows([[group]], [[{ ...group, figures: [{ field: 'cost', fn: 'sum', value: '7' }] }]])).toBe(true);
+    expect(haveSameRows([[group]], [[{ ...group, count: 3 }]])).toBe(false);
+    expect(haveSameRows([[group]], [[{ ...group, values: ['b'] }]])).toBe(false);
   });
 
   it('name an order, and compute what orders them with the first answer', async () => {

@@ -24,6 +24,10 @@ describe('a refused request', () => {
     expect(await sent('unavailable', 503, 5)).toEqual({ times: 4, outcome: 'unavailable' });
   });
 
+  it.each([502, 504])('is sent again if a gateway had no answer (%i)', async (status) => {
+    expect(await sent('about:blank', status, 2)).toEqual({ times: 2, outcome: 'done' });
+  });
+
   it('is sent for half a minute until the history has a change', async () => {
     const begun = Date.now();
     expect(await sent('history-not-ready', 409, 6)).toEqual({ times: 6, outcome: 'done' });

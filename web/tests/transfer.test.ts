@@ -109,6 +109,28 @@ describe('an import', () => {
     expect(wait).toHaveBeenCalledWith(7);
   });
 
+  it.each([502, 504])('repeats a batch that a gateway refuses with %i', async (status) => {
+    const answers = [{ status, body: {} }, { body: { results: [created] } }];
+    const { api, asked } = apiOf(({ path }) =>
+      path.endsWith('/grid') ? { body: { rows: [], next: null, total: 1, matched: 0 } } : (answers.shift() ?? { body: {} }),
+    );
+    const one = new Import(api, 'p', [NAME], () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf([['a']]));
+    expect(one.state.value).toMatchObject({ phase: 'done', created: 1 });
+    expect(new Set(asked.filter(({ path }) => path.endsWith('/batch')).map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('is done once all rows are written, although the index cannot be read', async () => {
+    const totals = [{ status: 200 }, { status: 403 }, { status: 200 }];
+    const { api } = apiOf(({ path }) => {
+      if (path.endsWith('/batch')) return { body: { results: [created] } };
+      return { status: totals.shift()?.status ?? 500, body: { rows: [], next: null, total: 0, matched: 0 } };
+    });
+    const one = new Import(api, 'p', [NAME], () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf([['a']]));
+    expect(one.state.value).toMatchObject({ phase: 'done', created: 1, indexed: 0, error: null });
+  });
+
   it('ends if the API refuses it or the user cancels it', async () => {
     const { api } = apiOf(() => ({ status: 403, body: { type: 'x/forbidden', title: 'No' } }));
     const refused = new Import(api, 'p', [NAME]);

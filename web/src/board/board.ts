@@ -369,7 +369,7 @@ export class Board {
       return;
     }
     this.carried.value = null;
-    void this.move(carried.nums, column, carried.name, { reveals, place: carried.place });
+    void this.actions.reporting(() => this.move(carried.nums, column, carried.name, { reveals, place: carried.place }));
   }
 
   /** Whether cards can be put into a column. */
@@ -494,7 +494,9 @@ export class Board {
   named(text: string | null): void {
     const row = this.cards.peek().draft;
     const name = this.model.field('name');
-    if (row && name) this.actions.commit(row, name, text?.trim() ? { text: text.trim() } : null);
+    if (!row || !name) return;
+    if (text?.trim()) this.actions.commit(row, name, { text: text.trim() });
+    else this.actions.drop(row.num);
   }
 
   // Settings

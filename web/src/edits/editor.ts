@@ -363,7 +363,8 @@ export class Editor {
           again.push(...(await this.refused(num, own, result.problem, unsent)));
           continue;
         }
-        taken.push(...own);
+        // A value that was typed back while the edit before it was refused changes nothing.
+        taken.push(...own.filter(({ before, after }) => !sameValue(before, after)));
         const base = bases.get(num) ?? 0;
         const version = 'row' in result ? result.row.version : result.version;
         const isNext = !base || version === base + 1;
@@ -389,8 +390,7 @@ export class Editor {
 
   /** Show again the changes made after one that was answered. */
   private showLater(num: number, answered: Unsent): void {
-    const all = [...this.unsent];
-    const later = all.slice(all.indexOf(answered) + 1).flatMap(({ edits }) => edits.get(num) ?? []);
+    const later = this.after(answered).flatMap(({ edits }) => edits.get(num) ?? []);
     this.show(later);
     this.mark(later, { kind: 'pending' });
   }
@@ -468,10 +468,17 @@ export class Editor {
     drop(unsent, clash);
     this.rows.replace(num, (row) => merged(row, current));
     this.show(rest);
-    for (const { field, after } of clash) {
+    for (const edit of clash) {
+      const { field } = edit;
       const theirs = valueOf(current, field);
+      // The user made the later edits of the cell without seeing the other value, so there is one choice for all of them.
+      const yours = this.takeLatest(edit, unsent);
+      if (sameValue(yours, theirs)) {
+        this.unmark([edit]);
+        continue;
+      }
       const changedBy = conflicts?.find((one) => one.field === field)?.by ?? by;
-      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: changedBy });
+      this.mark([edit], { kind: 'conflict', yours, theirs, version: current.version, by: changedBy });
     }
     this.showLater(num, unsent);
     return rest;
@@ -479,12 +486,42 @@ export class Editor {
 
   private rollBack(edits: readonly CellEdit[], message: string, unsent: Unsent): void {
     drop(unsent, edits);
+    for (const edit of edits) this.followInstead(edit, unsent);
     this.show(reverted(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';
       this.mark([edit], { kind: 'refused', text: textOf(type, edit.after), message });
     }
     for (const num of byIssue(edits).keys()) this.showLater(num, unsent);
+  }
+
+  /** An edit was refused: the next edit of its cell replaces the value that the refused one was to replace. */
+  private followInstead({ num, field, before }: CellEdit, refused: Unsent): void {
+    for (const { edits } of this.after(refused)) {
+      const own = edits.get(num) ?? [];
+      if (!own.some((edit) => edit.field === field)) continue;
+      edits.set(num, own.map((edit) => (edit.field === field ? { ...edit, before } : edit)));
+      return;
+    }
+  }
+
+  /**
+   * Take the later edits of a cell out of the changes without an answer. Returns the value of the last one; without any,
+   * that of the given edit.
+   */
+  private takeLatest({ num, field, after }: CellEdit, clashing: Unsent): CellValue {
+    const later = this.after(clashing).flatMap((unsent) => {
+      const own = (unsent.edits.get(num) ?? []).filter((edit) => edit.field === field);
+      drop(unsent, own);
+      return own;
+    });
+    return later.at(-1)?.after ?? after;
+  }
+
+  /** The changes without an answer that were made after another one. */
+  private after(earlier: Unsent): readonly Unsent[] {
+    const all = [...this.unsent];
+    return all.slice(all.indexOf(earlier) + 1);
   }
 
   /** Put the values into the rows that are held. */

@@ -3,14 +3,12 @@
  * that it takes effect once. Later changes wait for their turn.
  */
 import { computed, signal } from '@preact/signals';
-import { ApiError, OfflineError } from '../api/problem';
+import { ApiError } from '../api/problem';
+import { isPassing } from '../api/retry';
 
 /** Milliseconds before a write is sent again: each wait is twice as long as the one before. */
 const LEAST_WAIT = 1_000;
 const LONGEST_WAIT = 15_000;
-
-/** Refusals that do not concern the request itself: too many requests, or a server that is not available. */
-const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export type WriteQueueState = 'empty' | 'sending' | 'waiting';
 
@@ -71,7 +69,3 @@ export class WriteQueue {
 
 /** The write queue of this page. Unsent changes stay in it, even when another project is opened. */
 export const writeQueue = new WriteQueue();
-
-function isPassing(error: unknown): boolean {
-  return error instanceof OfflineError || (error instanceof ApiError && PASSING.has(error.status));
-}

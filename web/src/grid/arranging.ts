@@ -90,7 +90,7 @@ export class Arranging {
     const { carried, target } = this;
     this.carried = this.target = null;
     try {
-      if (carried && target) await this.move(await this.issuesOf(carried), target);
+      if (carried && target) await this.readAndMove(carried, target);
     } finally {
       carried?.release();
     }
@@ -101,7 +101,7 @@ export class Arranging {
     const together = this.model.canPlace ? this.togetherWith(row) : null;
     if (!together) return;
     const target = this.beyond(together, by);
-    if (target && this.takes(together, target)) await this.move(await this.issuesOf(together), target);
+    if (target && this.takes(together, target)) await this.readAndMove(together, target);
     else if (!target) this.actions.outcome.value = by > 0 ? words.atEnd : words.atStart;
   }
 
@@ -139,6 +139,10 @@ export class Arranging {
   private beyond({ rows }: Together, by: -1 | 1): Edge | null {
     const [first, last] = [rows[0], rows.at(-1)];
     return first && last ? targetBeyond({ first: first.first, last: last.last }, by, this.screen) : null;
+  }
+
+  private readAndMove(together: Together, target: Edge): Promise<void> {
+    return this.actions.reporting(async () => this.move(await this.issuesOf(together), target));
   }
 
   private async move(rows: readonly Row[], target: Edge): Promise<void> {

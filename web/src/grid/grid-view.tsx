@@ -221,18 +221,20 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       // The editor says itself what was refused.
       note.hide();
       const slot = rows.at(index);
-      return slot.kind === 'issue' ? model.editing.begin(slot.row.num, field) : () => undefined;
+      const type = model.field(field);
+      if (slot.kind !== 'issue' || !type) return { take: () => undefined, end: () => undefined };
+      const take = actions.taking(slot.row, type);
+      return {
+        take: (typed) => {
+          take(typed);
+          // A row that was no issue is gone with its editor, which had the focus.
+          const last = model.size.rows - 1;
+          if (index > last && last >= 0) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === field) });
+        },
+        end: model.editing.begin(slot.row.num, field),
+      };
     },
     suggestUsers: (prefix) => findUsers(model.api, prefix),
-    commit: (index, id, typed) => {
-      const field = model.field(id);
-      const slot = rows.at(index);
-      if (!field || slot.kind !== 'issue') return;
-      actions.commit(slot.row, field, typed);
-      // A row that was no issue is gone with its editor, which had the focus.
-      const last = model.size.rows - 1;
-      if (index > last && last >= 0) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === id) });
-    },
     clicked: (cell) => actions.toggle(cell),
     focused: (cell) => model.moveTo(cell),
     anchor: () => model.selection.peek()?.anchor ?? null,

@@ -31,6 +31,14 @@ export type Context =
   | { readonly kind: 'group'; readonly row: number }
   | { readonly kind: 'head'; readonly field: string };
 
+/** The cell of an open editor. It stays that of its issue, even if the rows move. */
+export interface OpenCell {
+  /** The editor has this result; null: it leaves the value as it was. */
+  take(typed: Typed | null): void;
+  /** The editor is closed. */
+  end(): void;
+}
+
 /** The questions and events of the grid to its owner. */
 export interface GridOwner {
   at(index: number): Slot;
@@ -96,12 +104,10 @@ export interface GridOwner {
   /** Whether the user may add options to fields. */
   readonly mayCreateOptions: boolean;
   suggestUsers(prefix: string): Promise<readonly string[]>;
-  /** An editor opens. Returns what to call when it is closed. */
-  editing(index: number, field: string): () => void;
+  /** An editor opens. */
+  editing(index: number, field: string): OpenCell;
   /** The text that was refused in a cell, with which its editor begins; null for none. */
   refused(index: number, field: string): string | null;
-  /** An editor was closed with this; null: it leaves the value as it was. */
-  commit(index: number, field: string, typed: Typed | null): void;
 
   /** The focus moved to a cell. */
   focused(cell: Cell): void;

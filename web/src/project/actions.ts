@@ -1,12 +1,12 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import { formatJsonLines } from '../api/json';
-import { OfflineError } from '../api/problem';
+import { OfflineError, type ProblemDocument } from '../api/problem';
 import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
+import { fieldOfError, newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { writeQueue } from '../edits/write-queue';
 import { keyOf } from '../edits/marks';
@@ -47,13 +47,21 @@ export class Actions {
 
   readonly readOnly: ReadOnly;
 
-  /** The number of the issue that a draft becomes, while it is being created, by the number of the draft. */
+  /**
+   * The number of the issue that a draft becomes, by the number of the draft; null if the API refuses it. It stays once the
+   * issue is there: an editor that opened at the draft may still be open.
+   */
   private readonly creating = new Map<number, Promise<number | null>>();
-  /** The values that a draft has from the beginning, by its number. */
-  private readonly drafted = new Map<number, Values>();
+  /** The values of each draft, by its number. */
+  private readonly drafted = new Map<number, Drafted>();
 
   constructor(private readonly model: ProjectModel) {
     this.readOnly = new ReadOnly(model);
+  }
+
+  /** An editor of an issue opens. Returns how to take its result, wherever the row of the issue is by then. */
+  taking(row: Row, field: Field): (typed: Typed | null) => void {
+    return (typed) => this.commit(this.model.rows.held(row.num) ?? row, field, typed);
   }
 
   /**
@@ -144,9 +152,11 @@ export class Actions {
       return;
     }
     const [first, last] = [Math.min(origin, index), Math.max(origin, index)];
-    // More do not fit, so they are not read.
-    const found = await this.model.issuesIn(first, Math.min(last, first + MAX_NAMED));
-    this.reportRoom(checked.extend(found.map(({ num }) => num)));
+    await this.reporting(async () => {
+      // More do not fit, so they are not read.
+      const found = await this.model.issuesIn(first, Math.min(last, first + MAX_NAMED));
+      this.reportRoom(checked.extend(found.map(({ num }) => num)));
+    });
   }
 
   /** Check all loaded issues; if they are, uncheck all. */
@@ -187,11 +197,16 @@ export class Actions {
     const width = Math.max(0, ...block.map((row) => row.length));
     if (!range || !this.model.canEdit || !width) return;
     if (block.length === 1 && width === 1) return this.enter(block[0]?.[0] ?? '', this.model.ranges);
-    const fields = this.fieldsFrom(range.left, width);
-    const rows = await this.model.issuesIn(range.top, range.top + block.length - 1);
+    await this.reporting(() => this.pasteBlock(block, range, this.fieldsFrom(range.left, width)));
+  }
+
+  private async pasteBlock(block: Block, range: Rectangle, fields: readonly Field[]): Promise<void> {
+    const read = await this.model.issuesIn(range.top, range.top + block.length - 1);
     const textAt = (row: number, column: number) => block[row]?.[column] ?? '';
-    const beyond = block.slice(rows.length);
+    const beyond = block.slice(read.length);
     const adds = beyond.length > 0 && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add));
+    // Others may have changed them while the user was asked.
+    const rows = read.map((row) => this.model.rows.held(row.num) ?? row);
     const edits = rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column)));
     const added = adds ? beyond.map((cells) => this.readNew(fields, cells)) : [];
     this.model.selection.value = {
@@ -213,15 +228,43 @@ export class Actions {
    */
   async fill(source: Rectangle, target: Rectangle, { continues = false } = {}): Promise<void> {
     if (!this.model.canEdit) return;
-    if (source.top === source.bottom && isLarge(target)) return this.fillMany(source, target);
+    await this.reporting(async () => {
+      if (source.top === source.bottom && isLarge(target)) await this.fillMany(source, target);
+      else await this.writeFills([await this.readFill(source, target)], continues);
+    });
+  }
+
+  /** Fill each range with its first row, as one step of undo where no job does it. */
+  async fillDown(): Promise<void> {
+    if (!this.model.canEdit) return;
+    const tall = this.model.ranges.filter(({ top, bottom }) => bottom > top);
+    const firstOf = (range: Rectangle) => ({ ...range, bottom: range.top });
+    await this.reporting(async () => {
+      const small = tall.filter((range) => !isLarge(range));
+      // All are read before any is filled: a read that fails leaves none half done.
+      const fills = await Promise.all(small.map((range) => this.readFill(firstOf(range), range)));
+      if (fills.length) await this.writeFills(fills, false);
+      for (const range of tall.filter(isLarge)) await this.fillMany(firstOf(range), range);
+    });
+  }
+
+  private async readFill(source: Rectangle, target: Rectangle): Promise<Fill> {
     const [sources, targets] = await Promise.all([
       this.model.issuesIn(source.top, source.bottom),
       this.model.issuesIn(target.top, target.bottom),
     ]);
-    const fields = this.fieldsFrom(target.left, target.right - target.left + 1);
+    return { source, target, sources, targets, fields: this.fieldsFrom(target.left, target.right - target.left + 1) };
+  }
+
+  private async writeFills(fills: readonly Fill[], continues: boolean): Promise<void> {
+    this.note(this.readOnly.skipped(fills.flatMap(({ fields }) => fields)));
+    await this.writeOnce(fills.flatMap((fill) => this.editsOf(fill, continues)));
+  }
+
+  private editsOf({ source, target, sources, targets, fields }: Fill, continues: boolean): readonly CellEdit[] {
     const isDown = source.left === target.left && source.right === target.right;
     const series = fields.map((field) => (continues && isDown ? seriesOf(field.type, sources.map((row) => valueOf(row, field.id))) : null));
-    const edits = targets.flatMap((row, place) =>
+    return targets.flatMap((row, place) =>
       fields.flatMap((field, column): CellEdit[] => {
         const from = sourceOf(source, { row: target.top + place, column: target.left + column });
         const origin = sources[from.row - source.top];
@@ -234,13 +277,6 @@ export class Actions {
         return [];
       }),
     );
-    this.note(this.readOnly.skipped(fields));
-    await this.write(edits);
-  }
-
-  /** Fill each range with its first row. */
-  async fillDown(): Promise<void> {
-    for (const range of this.model.ranges) if (range.bottom > range.top) await this.fill({ ...range, bottom: range.top }, range);
   }
 
   async clear(ranges = this.model.ranges): Promise<void> {
@@ -250,32 +286,34 @@ export class Actions {
   /** Give all cells of some ranges the value of a text, as one step of undo. */
   private async enter(text: string, ranges: readonly Rectangle[]): Promise<void> {
     if (!ranges.length || !this.model.canEdit) return;
-    if (rowCount(rowsOf(ranges)) > BATCH) {
-      const block = joinedOf(ranges);
-      if (block) await this.setMany(block.rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
-      else this.outcome.value = words.actions.notOneJob;
-      return;
-    }
-    const edits = new Map<string, CellEdit>();
-    this.note(this.readOnly.skipped(ranges.flatMap(({ left, right }) => this.fieldsFrom(left, right - left + 1))));
-    for (const range of ranges) {
-      const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
-      const rows = await this.model.issuesIn(range.top, range.bottom);
-      for (const edit of rows.flatMap((row) => this.read(row, fields, () => text))) edits.set(keyOf(edit.num, edit.field), edit);
-    }
-    await this.write([...edits.values()]);
+    await this.reporting(() => (rowCount(rowsOf(ranges)) > BATCH ? this.enterByJob(text, ranges) : this.enterInRows(text, ranges)));
+  }
+
+  private async enterByJob(text: string, ranges: readonly Rectangle[]): Promise<void> {
+    const block = joinedOf(ranges);
+    if (block) await this.setMany(block.rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
+    else this.outcome.value = words.actions.notOneJob;
+  }
+
+  private async enterInRows(text: string, ranges: readonly Rectangle[]): Promise<void> {
+    // All are read before any cell is marked: a read that fails leaves none half done.
+    const read = await Promise.all(
+      ranges.map(async ({ top, bottom, left, right }) => ({ rows: await this.model.issuesIn(top, bottom), fields: this.fieldsFrom(left, right - left + 1) })),
+    );
+    this.note(this.readOnly.skipped(read.flatMap(({ fields }) => fields)));
+    await this.writeOnce(read.flatMap(({ rows, fields }) => rows.flatMap((row) => this.read(row, fields, () => text))));
   }
 
   /**
    * Show a new row, at the end until the user moves on, and return its number. It becomes an issue with its first value,
-   * so a user who cancels leaves nothing behind. It has these values from the beginning. A new row that has no value yet
+   * so a user who cancels leaves nothing behind. It has these values from the beginning. A new row that is no issue yet
    * is shown again instead.
    */
   draft(values: Values = []): number {
     const [begun] = this.idle();
     if (begun !== undefined) return begun;
     const num = this.model.draft(this.bodyOf(values));
-    this.drafted.set(num, values);
+    this.drafted.set(num, { values: new Map(values.map(({ field, after }) => [field, after])), lacking: [] });
     return num;
   }
 
@@ -284,44 +322,94 @@ export class Actions {
     return this.model.drafts.filter((num) => !this.creating.has(num));
   }
 
-  private drop(draft: number): void {
+  /** Take away a new row that is no issue yet, unless it is becoming one. */
+  drop(draft: number): void {
+    if (this.creating.has(draft)) return;
     this.drafted.delete(draft);
     this.model.dropDraft(draft);
   }
 
-  /** An editor of a row that is no issue yet was closed. Further values wait until the first has created the issue. */
+  /** An editor of a row that was no issue yet when it opened was closed. */
   private async commitDraft(row: Row, field: Field, typed: Typed | null): Promise<void> {
-    const creating = this.creating.get(row.num);
+    const draft = row.num;
     const parsed = typed && parseTyped(field, typed);
     if (!parsed) {
-      if (!creating) this.drop(row.num);
+      this.leaveDraft(draft, field);
       return;
     }
     if (!parsed.ok) {
-      this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
+      this.model.editor.refuse(await this.numOf(draft), field.id, 'text' in typed ? typed.text : '', parsed.message);
       return;
     }
-    const created = createdBy(typed);
-    if (creating) {
-      const num = await creating;
-      if (num !== null && (await this.addOptions(num, field, created))) await this.write([{ num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
-      return;
-    }
-    const begun = this.addOptions(row.num, field, created).then((isReady) => (isReady ? this.createFrom(row.num, field, parsed.value) : null));
-    this.creating.set(row.num, begun);
-    try {
-      if ((await begun) !== null) this.drafted.delete(row.num);
-    } finally {
-      this.creating.delete(row.num);
-    }
+    const entered = { field, value: parsed.value, options: createdBy(typed) };
+    // Values of one draft take turns: the first creates the issue, and the others are edits of it.
+    const turn = (this.creating.get(draft) ?? Promise.resolve(null)).then((num) => this.enterDraft(draft, num, entered));
+    this.creating.set(draft, turn);
+    this.showInDraft(draft, field, parsed.value);
+    if ((await turn) === null && this.creating.get(draft) === turn) this.creating.delete(draft);
   }
 
-  /** Create the issue of a draft. Returns its number; null if the API refused it. */
-  private async createFrom(draft: number, field: Field, after: CellValue): Promise<number | null> {
+  /** An editor of a draft was closed without a value. A draft without any is gone, with its refused texts. */
+  private leaveDraft(draft: number, field: Field): void {
+    const { lacking = [] } = this.drafted.get(draft) ?? {};
+    if (this.model.isKept(draft) || this.creating.has(draft)) {
+      if (!lacking.includes(field.id)) this.model.editor.forgetRefusal(draft, field.id);
+    } else this.drop(draft);
+  }
+
+  /** The number of the issue that a draft has become; its own if it has not. */
+  private async numOf(draft: number): Promise<number> {
+    return (await this.creating.get(draft)) ?? draft;
+  }
+
+  /** Show a value in a draft, as one that is being written. */
+  private showInDraft(draft: number, field: Field, after: CellValue): void {
+    this.model.keepDraft(draft);
     this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
-    const outcome = await this.model.createFrom(draft, this.bodyOf([...(this.drafted.get(draft) ?? []), { field: field.id, after }]));
-    this.report(outcome);
-    return outcome.taken.made[0]?.num ?? null;
+    if (this.model.drafts.includes(draft)) this.model.editor.hold(draft, field.id);
+  }
+
+  /**
+   * Take a value into a draft, and create its issue from all of its values. If the draft is the issue `num` by now, write
+   * only the value. Returns the number of the issue; null if the API refused it.
+   */
+  private async enterDraft(draft: number, num: number | null, { field, value, options }: Entered): Promise<number | null> {
+    if (!(await this.addOptions(num ?? draft, field, options))) return num;
+    this.model.editor.unmark([{ num: draft, field: field.id }]);
+    if (num === null) return this.createFrom(draft, field, value);
+    const before = this.model.rows.held(num)?.values[field.id] ?? null;
+    await this.write([{ num, field: field.id, before, after: value }]);
+    return num;
+  }
+
+  /** Create the issue of a draft, after this value was entered. Returns its number; null if the API refused it. */
+  private async createFrom(draft: number, field: Field, after: CellValue): Promise<number | null> {
+    const { values, lacking } = this.drafted.get(draft) ?? { values: new Map<string, CellValue>(), lacking: [] };
+    values.set(field.id, after);
+    this.model.editor.unmark(lacking.map((id) => ({ num: draft, field: id })));
+    this.model.editor.hold(draft, field.id);
+    const outcome = await this.model.createFrom(draft, this.bodyOf([...values].map(([id, value]) => ({ field: id, after: value }))));
+    this.model.editor.unmark([{ num: draft, field: field.id }]);
+    const [issue] = outcome.taken.made;
+    const [problem] = outcome.problems;
+    this.report(problem ? { ...outcome, problems: [{ ...problem, detail: whyRefused(problem, this.model.fields) }] } : outcome);
+    if (issue) this.drafted.delete(draft);
+    else if (problem) this.drafted.set(draft, { values, lacking: this.markRefused(draft, field, problem) });
+    return issue?.num ?? null;
+  }
+
+  /**
+   * Mark the fields of a draft that the API refused, such as required ones without a value; without any, the field that was
+   * entered. Returns their ids.
+   */
+  private markRefused(draft: number, entered: Field, problem: ProblemDocument): readonly string[] {
+    const { fields, rows, editor, drafts } = this.model;
+    // The user may have left it for another view.
+    if (!drafts.includes(draft)) return [];
+    const faulty = faultsIn(problem, fields);
+    const marked = faulty.length ? faulty : [{ field: entered, message: problem.detail ?? problem.title }];
+    for (const { field, message } of marked) editor.refuse(draft, field.id, textOf(field.type, rows.held(draft)?.values[field.id] ?? null), message);
+    return marked.map(({ field }) => field.id);
   }
 
   /** Create issues with the editable values of others, as one step of undo. */
@@ -337,17 +425,29 @@ export class Actions {
   async remove(): Promise<void> {
     const selected = rowsOf(this.model.ranges);
     if (!selected.length || !this.model.canEdit) return;
-    for (const draft of this.idle()) this.drop(draft);
+    this.dropDrafts(selected);
     if (rowCount(selected) > BATCH) {
       await this.removeMany(this.model.selectedTargets());
       return;
     }
-    const rows = await this.issuesOf(selected);
-    await this.removeIssues(rows.map(({ num }) => num));
+    await this.reporting(async () => {
+      const rows = await this.issuesOf(selected);
+      await this.removeIssues(rows.map(({ num }) => num));
+    });
   }
 
-  /** Ask, and then delete issues by their numbers, many of them by a job. */
-  async removeIssues(nums: readonly number[]): Promise<void> {
+  /** Take away the drafts in these rows, and all without a value. */
+  private dropDrafts(selected: readonly Rows[]): void {
+    for (const draft of this.idle()) {
+      const row = this.model.rows.indexOf(draft) ?? -1;
+      if (!this.model.isKept(draft) || selected.some(({ first, last }) => row >= first && row <= last)) this.drop(draft);
+    }
+  }
+
+  /** Ask, and then delete issues by their numbers, many of them by a job. Drafts are gone at once. */
+  async removeIssues(chosen: readonly number[]): Promise<void> {
+    for (const draft of chosen.filter(isDraft)) this.drop(draft);
+    const nums = chosen.filter((num) => !isDraft(num));
     const [first] = nums;
     if (first === undefined || !this.model.canEdit) return;
     if (nums.length > BATCH) {
@@ -454,6 +554,11 @@ export class Actions {
     await this.model.editor.apply({ edits });
   }
 
+  /** Write edits, of each cell only the last: ranges may overlap. */
+  private async writeOnce(edits: readonly CellEdit[]): Promise<void> {
+    await this.write([...new Map(edits.map((edit) => [keyOf(edit.num, edit.field), edit])).values()]);
+  }
+
   /** Edits of a row by texts. A text that is not valid in its field is marked, and the others become edits. */
   private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
     return fields.flatMap((field, column) => {
@@ -528,13 +633,16 @@ export class Actions {
   }
 
   private async put(forms: Record<string, Promise<Blob>>, rows: Promise<readonly unknown[]>, done: (rows: number) => string): Promise<boolean> {
+    // A clipboard that refuses at once does not wait for them, and the reason is read from the rows.
+    for (const form of Object.values(forms)) form.catch(() => undefined);
     try {
       // The clipboard already waits while distant rows are requested.
       await navigator.clipboard.write([new ClipboardItem(forms)]);
       this.outcome.value = done((await rows).length);
       return true;
     } catch {
-      this.outcome.value = words.actions.notCopied;
+      const unread = await rows.then(() => null, messageOf);
+      this.outcome.value = unread ?? words.actions.notCopied;
       return false;
     }
   }
@@ -544,14 +652,28 @@ export class Actions {
     return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
   }
 
-  /** Do something, and report why it failed. */
-  private async reporting(act: () => Promise<void>): Promise<void> {
+  /** Do something, and report why it failed: rows that must be read first may be out of reach. */
+  async reporting(act: () => Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
       this.outcome.value = messageOf(error);
     }
   }
+}
+
+/** The fields that the API refused, with its reasons. */
+function faultsIn({ errors = [] }: ProblemDocument, fields: readonly Field[]): readonly { readonly field: Field; readonly message: string }[] {
+  return errors.flatMap(({ field: path, message }) => {
+    const field = fields.find(({ id }) => id === fieldOfError(path));
+    return field ? [{ field, message }] : [];
+  });
+}
+
+/** Why the API refused an issue: each faulty field by its name. */
+function whyRefused(problem: ProblemDocument, fields: readonly Field[]): string {
+  const faulty = faultsIn(problem, fields).map(({ field, message }) => `${field.name} ${message}`);
+  return faulty.length ? `${faulty.join('; ')}.` : (problem.detail ?? problem.title);
 }
 
 /** The options of a value that the field does not have yet. */
@@ -593,6 +715,30 @@ interface RefusedText {
   readonly field: string;
   readonly text: string;
   readonly message: string;
+}
+
+/** A draft, which is no issue yet. */
+interface Drafted {
+  /** By field id: from the beginning, and as the user entered them. A try that the API refused keeps them. */
+  readonly values: Map<string, CellValue>;
+  /** The ids of the fields for which the API refused it. */
+  readonly lacking: readonly string[];
+}
+
+/** A value that was entered in a draft, with its options that the field does not have yet. */
+interface Entered {
+  readonly field: Field;
+  readonly value: CellValue;
+  readonly options: readonly string[];
+}
+
+/** A fill whose rows are read. */
+interface Fill {
+  readonly source: Rectangle;
+  readonly target: Rectangle;
+  readonly sources: readonly Row[];
+  readonly targets: readonly Row[];
+  readonly fields: readonly Field[];
 }
 
 interface NewRow {

@@ -9,6 +9,8 @@ export class AddedRows {
   private rows: readonly Row[] = [];
   /** The number of the next draft. */
   private next = 0;
+  /** The drafts in which the user has entered a value. */
+  private readonly kept = new Set<number>();
   /** The drafts that are becoming issues, by the body with which each is created. */
   private readonly becoming = new Map<Patch, number>();
 
@@ -30,6 +32,25 @@ export class AddedRows {
     return this.rows.flatMap(({ num }) => (isDraft(num) ? [num] : []));
   }
 
+  /** The user has entered a value in a draft: it stays until it is an issue, or is deleted. */
+  keep(draft: number): void {
+    if (this.has(draft)) this.kept.add(draft);
+  }
+
+  isKept(draft: number): boolean {
+    return this.kept.has(draft);
+  }
+
+  /** Whether there are rows that go to their places once the user moves on: others than drafts with values. */
+  get hasPassing(): boolean {
+    return this.rows.some(({ num }) => !this.kept.has(num));
+  }
+
+  /** The rows from an offset on, if the API has none of them. */
+  unwritten(offset: number, limit: number): readonly Row[] | null {
+    return this.rows.every(({ num }) => isDraft(num)) ? this.rows.slice(offset, offset + limit).map((row) => this.held(row.num) ?? row) : null;
+  }
+
   has(num: number): boolean {
     return this.rows.some((row) => row.num === num);
   }
@@ -49,6 +70,7 @@ export class AddedRows {
   }
 
   dropDraft(num: number): void {
+    this.kept.delete(num);
     this.change(this.rows.filter((row) => row.num !== num));
   }
 
@@ -68,16 +90,19 @@ export class AddedRows {
     for (const issue of issues) {
       const draft = this.becoming.get(issue.body);
       if (draft === undefined) others.push(this.rowOf(issue));
-      else if (this.has(draft)) replacing.set(draft, this.rowOf(issue));
-      else return false;
+      else if (this.has(draft)) {
+        replacing.set(draft, this.rowOf(issue));
+        this.kept.delete(draft);
+      } else return false;
     }
     this.change([...this.rows.map((row) => replacing.get(row.num) ?? row), ...others]);
     return true;
   }
 
-  /** Forget them: they are read again, in their places. */
+  /** Forget them: they are read again, in their places. Drafts with values stay. */
   forget(): void {
-    this.rows = [];
+    if (this.kept.size) this.change(this.rows.filter(({ num }) => this.kept.has(num)));
+    else this.rows = [];
   }
 
   private change(rows: readonly Row[]): void {

@@ -27,6 +27,11 @@ export class Editing {
     return this.open.value.size > 0;
   }
 
+  /** The same, for what must not be called again when it changes. */
+  get isAnyOpen(): boolean {
+    return this.open.peek().size > 0;
+  }
+
   isOpen(num: number, field: string): boolean {
     return this.open.peek().has(keyOf(num, field));
   }

@@ -92,10 +92,16 @@ export class Groups {
     });
   }
 
-  /** Request the loaded groups again. They stay until all of their successors have come. */
-  async renew(): Promise<void> {
+  /**
+   * Request the loaded groups again. They stay until all of their successors have come. Returns false if `may` does not
+   * allow these to be shown.
+   */
+  async renew(may: (levels: Levels) => boolean = () => true): Promise<boolean> {
     const renewed = await this.read();
-    if (renewed?.areLatest()) renewed.show();
+    if (!renewed?.areLatest()) return true;
+    if (!may(renewed.levels)) return false;
+    renewed.show();
+    return true;
   }
 
   /** Show the loaded groups with the counts that a change gives them. Groups that were requested before it lack these. */

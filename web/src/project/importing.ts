@@ -1,7 +1,8 @@
 /** Runs an import: new fields first, then the rows in batches, each sent until it has an answer. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { ApiError, isAbort, OfflineError } from '../api/problem';
+import { ApiError, isAbort } from '../api/problem';
+import { isPassing, passes } from '../api/retry';
 import { issueOf, type ColumnPlan } from '../csv/plan';
 import { fieldOfError } from '../edits/change';
 import { BATCH } from '../edits/writes';
@@ -135,8 +136,7 @@ export class Import {
           return body.results.map(({ status, problem }) => ({ status, reason: problem ? this.reasonIn(problem) : '' }));
         }
       } catch (error) {
-        const again = error instanceof OfflineError || (error instanceof ApiError && passes(error.status));
-        if (!again || tries === MAX_TRIES) throw error;
+        if (!isPassing(error) || tries === MAX_TRIES) throw error;
         if (error instanceof ApiError && error.retryAfter !== null) seconds = error.retryAfter;
       }
       await this.wait(seconds);
@@ -145,18 +145,29 @@ export class Import {
 
   /**
    * Follow the index as it takes in the new issues. Stops when it makes no progress: others may delete issues
-   * meanwhile.
+   * meanwhile. A count that fails is no progress either. All rows are written, so it must not fail the import: the user
+   * would write them again.
    */
   private async follow(before: number): Promise<void> {
     const { created } = this.state.peek();
     this.put({ phase: 'index' });
     for (let still = 0; still < MAX_TRIES; ) {
-      const { total } = await fetchCounts(this.api, this.project, null, this.request.signal);
-      const indexed = Math.max(0, Math.min(created, total - before));
+      const total = await this.total();
+      const indexed = total === null ? this.state.peek().indexed : Math.max(0, Math.min(created, total - before));
       still = indexed > this.state.peek().indexed ? 0 : still + 1;
       this.put({ indexed });
       if (indexed >= created) return;
       await this.wait(PAUSE);
+    }
+  }
+
+  /** The number of issues in the index; null if the count failed. */
+  private async total(): Promise<number | null> {
+    try {
+      return (await fetchCounts(this.api, this.project, null, this.request.signal)).total;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      return null;
     }
   }
 
@@ -176,11 +187,6 @@ export function reasonsOf(refused: readonly RefusedRow[]): readonly (readonly [r
   const counts = new Map<string, number>();
   for (const { reason } of refused) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return [...counts].sort(([, one], [, other]) => other - one);
-}
-
-/** Whether the same request may succeed in a moment. */
-function passes(status: number): boolean {
-  return status === 429 || status === 503;
 }
 
 function pause(seconds: number): Promise<void> {

@@ -11,7 +11,7 @@ import { formatJson, parseJson } from '../api/json';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, IndexLag, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
-import { newIssue, type Change, type Patch } from '../edits/change';
+import { newIssue, type CellEdit, type Change, type Patch } from '../edits/change';
 import { Editor, type HeldRows, type Outcome } from '../edits/editor';
 import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
@@ -20,7 +20,7 @@ import type { Feed } from '../live/feed';
 import { ADDED, Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
 import { filterOfNums, targetOfNums, targetsOf, type Target } from '../rows/targets';
-import { layoutOfGroups, toggled } from '../rows/groups';
+import { haveSameRows, layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore, type Range, type Window } from '../rows/store';
 import {
   at,
@@ -136,6 +136,8 @@ export class ProjectModel {
   private explained = false;
   /** By how many drags rows are held in their places. */
   private holds = 0;
+  /** What waits until rows are no longer held in their places. */
+  private waiting: 'nothing' | 'layout' | 'settling' = 'nothing';
   private readonly stop: () => void;
 
   constructor(
@@ -159,7 +161,7 @@ export class ProjectModel {
       addMissing: (part, events) => this.live.addMissing(part, events),
       reread: (part) => this.live.reread(part),
     });
-    this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
+    this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal), { areHeld: () => this.areHeld });
     // As text: the view is created again with each change of the address.
     const rules = computed(() => formatJson(this.view.value.rules));
     this.ruling = computed(() => rulingOf(parseJson(rules.value) as readonly Rule[], this.fields));
@@ -169,10 +171,10 @@ export class ProjectModel {
       isWriting: (num) => this.editor.isWriting(num),
       read: (nums, columns) => readRows(api, project.id, nums, columns),
     });
-    this.issue = new OpenIssue(api, project.id);
+    this.issue = new OpenIssue(api, project.id, (row) => this.upToDate([row])[0] ?? row);
     const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
     this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
-    this.editing = new Editing(this.editor, () => this.live.release());
+    this.editing = new Editing(this.editor, () => this.letMove());
     this.added = new AddedRows(project, this.fields, (num) => this.rows.held(num), (rows) => {
       this.relayout();
       if (rows.length) this.rows.seed(this.added.run(), rows);
@@ -197,7 +199,7 @@ export class ProjectModel {
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
-      summarize: () => this.renewFigures(),
+      summarize: () => this.renewFiguresInPlace(),
       isRedefined: () => this.isRedefined(),
     });
     this.jobs = new Jobs(api, project.id, (job) => {
@@ -285,7 +287,7 @@ export class ProjectModel {
       }
       const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset);
       const { rows } = await this.page(place.run, place.offset, limit);
-      found.push(...rows.map((row) => this.editor.onTop(row)));
+      found.push(...this.upToDate(rows));
       index += limit;
     }
     return found;
@@ -297,7 +299,7 @@ export class ProjectModel {
     const found: Row[] = [];
     for (let end = !nums.length; !end; ) {
       const page = await this.page(run, found.length, FAR_PAGE);
-      found.push(...page.rows.map((row) => this.editor.onTop(row)));
+      found.push(...this.upToDate(page.rows));
       end = page.end || !page.rows.length;
     }
     return found;
@@ -372,21 +374,56 @@ export class ProjectModel {
       this.summarize({ again: true });
       if (!isAtTheEnd) this.live.rereadPlaces();
     }
-    const places = findMisfits(this, edits).then((found) => found.size && (this.misfits.value = found));
-    // The cards of a board go to their places at once; misfits stay.
-    if (this.isBoard || placed) void places.finally(() => this.live.rereadPlaces());
+    void this.showMisfits(edits, this.isBoard || placed !== undefined);
     this.finding.changed();
+  }
+
+  /** Mark the issues that no longer fit after these edits. `isMoved`: the edits also moved rows. */
+  private async showMisfits(edits: readonly CellEdit[], isMoved: boolean): Promise<void> {
+    try {
+      const found = await findMisfits(this, edits);
+      if (found.size) this.misfits.value = found;
+      // The cards of a board go to their places at once; misfits stay.
+      if (isMoved) this.live.rereadPlaces();
+    } catch {
+      // It is not known which ones fit, so all rows are read again, which is repeated until it succeeds.
+      this.live.rereadPlaces();
+    }
   }
 
   /** Show a row at the end that is no issue yet, with these values. Returns its number. */
   draft(body: Patch): number {
-    return this.added.draft(body);
+    const num = this.added.draft(body);
+    // It is asked for, and its editor opens next, even if another one is just being closed.
+    this.rows.relayout(this.layout());
+    return num;
+  }
+
+  /** The user has entered a value in a draft: it stays until it is an issue, or is deleted. */
+  keepDraft(num: number): void {
+    this.added.keep(num);
+  }
+
+  isKept(draft: number): boolean {
+    return this.added.isKept(draft);
   }
 
   /** Take away a row that is no issue yet. */
   dropDraft(num: number): void {
-    for (const { id } of this.fields) this.editor.forgetRefusal(num, id);
+    this.unmarkDraft(num);
     this.added.dropDraft(num);
+    // Its own editor is just being closed, and holds no rows any more.
+    this.rows.relayout(this.layout());
+  }
+
+  private unmarkDraft(num: number): void {
+    for (const { id } of this.fields) this.editor.forgetRefusal(num, id);
+  }
+
+  /** Forget the rows at the end: they are read again, in their places. Drafts without a value are gone. */
+  private forgetAdded(): void {
+    for (const draft of this.added.drafts) if (!this.added.isKept(draft)) this.unmarkDraft(draft);
+    this.added.forget();
   }
 
   /** Create the issue of a draft, with this body. Texts that were refused stay marked, at the issue. */
@@ -432,11 +469,15 @@ export class ProjectModel {
   private leaveRow(row: number): void {
     const slot = this.rows.at(row);
     const stays = slot.kind === 'issue' && (this.misfits.peek().has(slot.row.num) || this.added.has(slot.row.num));
-    if (!stays && (this.misfits.peek().size || this.added.length)) this.settle();
+    if (!stays && (this.misfits.peek().size || this.added.hasPassing)) this.settle();
   }
 
-  /** Read everything on the screen again. */
+  /** Read everything on the screen again: at once, or as soon as rows are no longer held in their places. */
   settle(): void {
+    if (this.areHeld) {
+      this.waiting = 'settling';
+      return;
+    }
     if (this.isBoard) {
       this.misfits.value = new Set();
       this.live.rereadPlaces();
@@ -444,7 +485,7 @@ export class ProjectModel {
     }
     this.following.begin();
     this.misfits.value = new Set();
-    this.added.forget();
+    this.forgetAdded();
     this.rows.refresh();
     void this.renewFigures();
     void this.counting.ask(this.filter, { again: true });
@@ -508,8 +549,25 @@ export class ProjectModel {
     this.holds += 1;
     return () => {
       this.holds -= 1;
-      this.live.release();
+      this.letMove();
     };
+  }
+
+  /** Whether rows keep their places: below an open editor, and while they are dragged. */
+  private get areHeld(): boolean {
+    return this.holds > 0 || this.editing.isAnyOpen;
+  }
+
+  /** An editor was closed, or a drag has ended: do what waited for that. */
+  private letMove(): void {
+    const { waiting } = this;
+    if (!this.areHeld) {
+      this.waiting = 'nothing';
+      if (waiting === 'settling') this.settle();
+      else if (waiting === 'layout') this.relayout();
+      this.rows.readStale();
+    }
+    this.live.release();
   }
 
   private mayMove(): boolean {
@@ -522,7 +580,7 @@ export class ProjectModel {
 
   /** Whether new issues are not to go to their places yet: on a board, the draft and the card in focus. */
   private hasStaying(): boolean {
-    if (!this.isBoard) return this.added.length > 0;
+    if (!this.isBoard) return this.added.hasPassing;
     const focus = this.issueInFocus();
     return this.drafts.length > 0 || (focus !== null && this.added.has(focus.num));
   }
@@ -540,15 +598,17 @@ export class ProjectModel {
     const may = () => areLatest() && this.mayMove();
     if (!may()) return 'outdated';
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
+      const unwritten = this.unwrittenIn(run, offset, limit);
+      if (unwritten) return unwritten;
       const answered = this.following.requested('places');
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
       answered(changes);
       this.index.value = index;
-      return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
+      return this.upToDate(rows);
     };
     // Groups are shown together with their rows.
-    if (!(await this.rows.renew(may, quietly, groups ? this.layout(groups.levels, { withAdded: false }) : undefined))) return may() ? 'failed' : 'outdated';
-    this.added.forget();
+    if (!(await this.rows.renew(may, quietly, groups ? this.layout(groups.levels, { withAdded: !this.added.hasPassing }) : undefined))) return may() ? 'failed' : 'outdated';
+    this.forgetAdded();
     groups?.show();
     shown();
     return 'shown';
@@ -577,6 +637,14 @@ export class ProjectModel {
   private async renewFigures(): Promise<void> {
     this.summarize({ again: true });
     if (this.arranged.peek().groups.length) await this.groups.renew();
+  }
+
+  /** Read the figures again. Groups that would move rows which may not move are read again with the rows. */
+  private async renewFiguresInPlace(): Promise<void> {
+    this.summarize({ again: true });
+    if (!this.arranged.peek().groups.length) return;
+    const isShown = await this.groups.renew((levels) => this.mayMove() || haveSameRows(levels, this.groups.levels.peek()));
+    if (!isShown) this.live.rereadPlaces();
   }
 
   private async isRedefined(): Promise<boolean> {
@@ -609,8 +677,9 @@ export class ProjectModel {
   restart(): void {
     this.live.reads();
     this.following.begin();
+    this.waiting = 'nothing';
     this.length = this.filter ? GUESS : (this.project.issues ?? GUESS);
-    this.added.forget();
+    this.forgetAdded();
     this.misfits.value = new Set();
     this.refusal.value = null;
     this.explained = false;
@@ -637,7 +706,7 @@ export class ProjectModel {
     // The rules may be what the API refused.
     if (this.refusal.peek() !== null) this.restart();
     else if (isJudged) return;
-    else if (this.misfits.peek().size || this.added.length) this.settle();
+    else if (this.areHeld || this.misfits.peek().size || this.added.hasPassing) this.settle();
     else this.rows.refresh();
   }
 
@@ -664,11 +733,20 @@ export class ProjectModel {
     return this.rows.layout.pieces.flatMap((piece) => (piece.kind === 'run' && piece.run.key !== ADDED ? [piece.run] : []));
   }
 
+  /** Show the rows that there are by now: at once, or as soon as rows are no longer held in their places. */
   private relayout(): void {
-    this.rows.relayout(this.layout());
+    if (!this.areHeld) this.rows.relayout(this.layout());
+    else if (this.waiting === 'nothing') this.waiting = 'layout';
+  }
+
+  /** Rows of a run that the API does not have; null for others. */
+  private unwrittenIn(run: Run, offset: number, limit: number): readonly Row[] | null {
+    return run.key === ADDED ? this.added.unwritten(offset, limit) : null;
   }
 
   private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal): Promise<readonly Row[]> {
+    const unwritten = this.unwrittenIn(run, offset, limit);
+    if (unwritten) return unwritten;
     const explain = !this.explained;
     this.explained = true;
     const answered = this.following.requested('places');
@@ -685,6 +763,11 @@ export class ProjectModel {
       this.length = offset + rows.length;
       this.relayout();
     }
+    return this.upToDate(rows);
+  }
+
+  /** Rows that were read, with the changes that were delivered meanwhile, and the user's unanswered edits. */
+  private upToDate(rows: readonly Row[]): readonly Row[] {
     return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
   }
 

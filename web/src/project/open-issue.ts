@@ -18,6 +18,8 @@ export class OpenIssue implements HeldRows {
   constructor(
     private readonly api: Api,
     private readonly project: string,
+    /** A row that was read, with the changes that its answer may lack: delivered ones, and the user's unanswered edits. */
+    private readonly upToDate: (row: Row) => Row,
   ) {}
 
   /** Read an issue, unless it has been read in this version or a later one. */
@@ -32,8 +34,12 @@ export class OpenIssue implements HeldRows {
     try {
       const issue = await readIssue(this.api, this.project, num, reading.signal);
       if (reading.signal.aborted) return;
+      const read = this.upToDate(rowOf(issue));
+      const held = this.held(num);
+      // The answer may be from before a write that the row shows already.
+      if (held && held.version > read.version) return;
       this.trail.value = issue;
-      this.row.value = rowOf(issue);
+      this.row.value = read;
     } catch (error) {
       if (!isAbort(error)) this.error.value = error;
     }

@@ -86,6 +86,12 @@ export function recounted(levels: Levels, changes: ReadonlyMap<string, number>):
   );
 }
 
+/** Whether two readings have the same groups with the same numbers of issues: the same rows of the screen. */
+export function haveSameRows(levels: Levels, others: Levels): boolean {
+  const rowsIn = (some: Levels) => JSON.stringify(some.map((groups) => groups.map(({ values, count }) => [keyOfGroup(values), count])));
+  return rowsIn(levels) === rowsIn(others);
+}
+
 /** Open a group that is closed, and the other way around. */
 export function toggled(closed: readonly string[], key: string): readonly string[] {
   return closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key];

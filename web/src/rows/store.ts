@@ -25,6 +25,8 @@ export interface StoreOptions {
   readonly maxPages?: number;
   /** Milliseconds between two rounds of requests while the view keeps moving. */
   readonly pause?: number;
+  /** Whether rows keep their places now. An answer that would move shown ones is not taken, and read again later. */
+  readonly areHeld?: () => boolean;
 }
 
 interface Page {
@@ -73,14 +75,16 @@ export class RowStore {
   private readonly pageSize: number;
   private readonly maxPages: number;
   private readonly pause: number;
+  private readonly areHeld: () => boolean;
 
   constructor(
     private readonly fetchRows: FetchRows,
-    { pageSize = 100, maxPages = 60, pause = 50 }: StoreOptions = {},
+    { pageSize = 100, maxPages = 60, pause = 50, areHeld = () => false }: StoreOptions = {},
   ) {
     this.pageSize = pageSize;
     this.maxPages = maxPages;
     this.pause = pause;
+    this.areHeld = areHeld;
   }
 
   get layout(): Layout {
@@ -221,6 +225,11 @@ export class RowStore {
     this.ask();
   }
 
+  /** Read the rows in view again that are shown although newer ones are needed, unless that is under way. */
+  readStale(): void {
+    this.ask();
+  }
+
   /**
    * Read the rows in view again, and show all of them in one step, if `may` still allows it then: with `next`, in
    * another layout. Returns whether it did.
@@ -325,6 +334,10 @@ export class RowStore {
     try {
       const rows = await this.fetchRows(page.run, page.number * this.pageSize, this.pageSize, request.signal);
       if (page.request !== request) return;
+      if (page.rows && this.areHeld() && !haveSameIssues(page.rows, rows)) {
+        page.request = null;
+        return;
+      }
       this.fill(page, rows);
     } catch (error) {
       if (page.request !== request || isAbort(error)) return;
@@ -409,6 +422,10 @@ export class RowStore {
   private changed(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+function haveSameIssues(some: readonly Row[], others: readonly Row[]): boolean {
+  return some.length === others.length && some.every(({ num }, place) => num === others[place]?.num);
 }
 
 function keyOf(run: string, number: number): string {

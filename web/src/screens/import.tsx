@@ -167,7 +167,8 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
     return [];
   };
   const download = async () => {
-    const lines = [[...(await header()), importWords.reason], ...refused.map(({ cells, reason }) => [...cells, reason])];
+    // The refused rows are kept, so they can be saved even if the file is gone.
+    const lines = [[...(await header().catch(() => [])), importWords.reason], ...refused.map(({ cells, reason }) => [...cells, reason])];
     save(new Blob(lines.map((cells) => csvLine(cells, { raw: true })), { type: 'text/csv;charset=utf-8' }), importWords.refusedFile(file.name));
   };
   return (

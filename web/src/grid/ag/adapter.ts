@@ -105,7 +105,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
         if (isGroup(node.rowIndex ?? -1)) return groupKey(event, node.rowIndex ?? -1, column.getColId(), owner);
         if (column.getColId() === GUTTER) return gutterKey(event, node.rowIndex ?? -1, owner);
         if (!editing) return owner.key(event);
-        if (event.key === 'Escape') owner.commit(node.rowIndex ?? -1, column.getColId(), null);
+        if (event.key === 'Escape') for (const editor of api.getCellEditorInstances()) if (editor instanceof CellEditing) editor.leave();
         return leftByKey(event, api);
       },
     },
@@ -553,8 +553,9 @@ function definitionOf(column: GridColumn, owner: GridOwner, select: (field: stri
     cellEditor: CellEditing,
     cellEditorParams: (): CellParams => ({ field: column.field, owner }),
     // The owner shows the value and writes it; the library keeps none.
-    valueSetter: ({ node, newValue }) => {
-      owner.commit(node?.rowIndex ?? -1, column.field.id, (newValue as Edited).typed);
+    valueSetter: ({ newValue }) => {
+      const { cell, typed } = newValue as Edited;
+      cell.take(typed);
       return false;
     },
     // The library compares these values to know which cells to draw again.

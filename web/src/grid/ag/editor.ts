@@ -3,20 +3,22 @@ import type { ICellEditorComp, ICellEditorParams } from 'ag-grid-community';
 import { editorFor, type OpenEditor } from '../../cells/editors';
 import type { Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
+import type { OpenCell } from '../grid';
 import type { CellParams } from './cell';
 
 /** The result of an editor, in its own object: the library would drop a result that equals the value. */
 export interface Edited {
   readonly typed: Typed | null;
+  readonly cell: OpenCell;
 }
 
 export class CellEditing implements ICellEditorComp {
   private editor!: OpenEditor;
-  private ended!: () => void;
+  private cell!: OpenCell;
 
   init({ field, owner, rowIndex, eventKey, stopEditing }: ICellEditorParams & CellParams): void {
     const slot = owner.at(rowIndex);
-    this.ended = owner.editing(rowIndex, field.id);
+    this.cell = owner.editing(rowIndex, field.id);
     const refused = owner.refused(rowIndex, field.id);
     this.editor = editorFor({
       field,
@@ -42,11 +44,16 @@ export class CellEditing implements ICellEditorComp {
   }
 
   getValue(): Edited {
-    return { typed: this.editor.result() };
+    return { typed: this.editor.result(), cell: this.cell };
+  }
+
+  /** The user leaves the value as it was. */
+  leave(): void {
+    this.cell.take(null);
   }
 
   destroy(): void {
     this.editor.close();
-    this.ended();
+    this.cell.end();
   }
 }

@@ -1,0 +1,249 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LosslessNumber } from 'lossless-json';
+import { Api } from '../src/api/client';
+import type { Project } from '../src/api/types';
+import type { Row } from '../src/fields/values';
+
+vi.hoisted(() => {
+  const location = { pathname: '/', search: '' };
+  const put = (_: unknown, __: string, target: string) => {
+    const url = new URL(target, 'http://x');
+    Object.assign(location, { pathname: url.pathname, search: url.search });
+  };
+  vi.stubGlobal('window', { location, history: { pushState: put, replaceState: put }, addEventListener: () => undefined });
+});
+
+const { go } = await import('../src/router');
+const { Actions } = await import('../src/project/actions');
+const { ProjectModel } = await import('../src/project/model');
+const { SavedViews } = await import('../src/project/saved-views');
+const { keyOf } = await import('../src/edits/marks');
+
+const attribute = (id: string, type: string, required: boolean) => ({ id, name: id, type, required, default: null, options: [], format: null, indexed: true, formula: null, uses: [] });
+
+const project = (required: readonly string[]) =>
+  ({
+    id: 'demo', name: 'Demo', states: [{ id: 'o1', value: 'open', color: null }], issues: 5, history: { enabled: true, days: 90 }, version: 1,
+    attributes: [attribute('cost', 'number', required.includes('cost')), attribute('city', 'text', required.includes('city'))],
+    created: '2023-05-01T12:00:00Z', updated: '2023-05-01T12:00:00Z', created_by: 'ann', updated_by: 'ann',
+  }) as unknown as Project;
+
+interface Stored {
+  readonly num: number;
+  readonly version: number;
+  readonly name: string;
+  readonly state: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly updated_by: string;
+}
+
+interface Created {
+  readonly name: string;
+  readonly fields?: Record<string, unknown>;
+}
+
+/** An open project of five issues. A write waits until it is let go. */
+function opened({ required = [], search = '' }: { required?: readonly string[]; search?: string } = {}) {
+  go(`/projects/demo${search}`);
+  const issues = new Map<number, Stored>([1, 2, 3, 4, 5].map((num) => [num, { num, version: 1, name: `n${num}`, state: 'open', fields: {}, updated_by: 'ann' }]));
+  const bodies: unknown[] = [];
+  const writes: (() => void)[] = [];
+  let isCutOff = false;
+  let holds = false;
+  const created = ({ name, fields = {} }: Created) => {
+    bodies.push({ name, ...(Object.keys(fields).length && { fields }) });
+    const missing = required.filter((id) => fields[id] === undefined);
+    if (missing.length) {
+      const errors = missing.map((id) => ({ field: `fields.${id}`, message: 'is required' }));
+      return { status: 400, problem: { type: 'x/invalid-request', title: 'Invalid', status: 400, detail: 'The issue lacks required values.', errors } };
+    }
+    const num = issues.size + 1;
+    issues.set(num, { num, version: 1, name, state: 'open', fields, updated_by: 'ann' });
+    return { status: 201, num, version: 1 };
+  };
+  const answer = (path: string, method: string, body: Record<string, unknown>): unknown => {
+    if (path.endsWith('/grid')) {
+      const nums = /"num".*\[(.*)\]/.exec(JSON.stringify(body['filter'] ?? null))?.[1]?.split(',').map(Number);
+      const rows = [...issues.values()].filter(({ num }) => !nums || nums.includes(num));
+      return { rows, next: null, total: issues.size, matched: rows.length, index: null, changes_cursor: null };
+    }
+    if (path.endsWith('/batch')) {
+      return {
+        results: (body['operations'] as { create?: Created; delete?: { num: number } }[]).map(({ create, delete: gone }) => {
+          if (create) return created(create);
+          issues.delete(gone?.num ?? 0);
+          return { status: 204, num: gone?.num };
+        }),
+      };
+    }
+    const issue = issues.get(Number(path.split('/').at(-1)));
+    if (!issue) return {};
+    if (method === 'PATCH') {
+      const { fields = {}, ...rest } = body as { fields?: Record<string, unknown> };
+      issues.set(issue.num, { ...issue, ...rest, fields: { ...issue.fields, ...fields }, version: issue.version + 1 });
+    }
+    return issues.get(issue.num);
+  };
+  const api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, async (address, request) => {
+    const path = (address as string).split('?')[0] ?? '';
+    if (isCutOff && path.endsWith('/grid')) throw new TypeError('offline');
+    const isWrite = path.endsWith('/batch') || request?.method === 'PATCH';
+    if (isWrite && holds) await new Promise<void>((resolve) => writes.push(resolve));
+    return Response.json(answer(path, request?.method ?? '', JSON.parse((request?.body as string | undefined) ?? '{}') as Record<string, unknown>));
+  });
+  const views = new SavedViews(api, project(required), { tenant: 't', user: 'ann', name: 'Ann', role: 'editor' }, []);
+  const model = new ProjectModel(api, views.project, views);
+  const actions = new Actions(model);
+  model.show({ first: 0, last: 20 });
+  closing.push(() => model.close());
+  const field = (id: string) => model.field(id) ?? expect.fail(id);
+  const rowOf = (num: number): Row => model.rows.held(num) ?? expect.fail(`issue ${num} is not held`);
+  return {
+    model, actions, issues, bodies, field, rowOf,
+    hold: () => (holds = true),
+    letGo: () => {
+      holds = false;
+      for (const resolve of writes.splice(0)) resolve();
+    },
+    cutOff: (yes: boolean) => (isCutOff = yes),
+    shown: () => Array.from({ length: model.size.rows }, (_, at) => model.rows.at(at)).map((slot) => (slot.kind === 'issue' ? slot.row.num : slot.kind)),
+    mark: (num: number, id: string) => model.editor.marks.value.get(keyOf(num, id)),
+  };
+}
+
+const closing: (() => void)[] = [];
+beforeEach(() => vi.stubGlobal('document', { hidden: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** An issue to be deleted. */
+const kept = (num: number) => ({ num, version: 1, body: { name: `n${num}` } });
+
+describe('rows below an open editor', () => {
+  it('do not move when an own delete is answered, and do once the editor is closed', async () => {
+    const { model, actions, issues, hold, letGo, shown, rowOf, field } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    hold();
+    const deleted = model.editor.apply({ deleted: [kept(2)] });
+    const take = actions.taking(rowOf(4), field('name'));
+    const end = model.editing.begin(4, 'name');
+    letGo();
+    await deleted;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(shown()).toEqual([1, 2, 3, 4, 5]);
+    take({ text: 'typed' });
+    end();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 3, 4, 5]));
+    await vi.waitFor(() => expect(issues.get(4)?.name).toBe('typed'));
+    expect(issues.get(5)?.name).toBe('n5');
+  });
+
+  it('do not move when the answer of an earlier read comes', async () => {
+    const { model, shown } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    await model.editor.apply({ deleted: [kept(2)] });
+    const end = model.editing.begin(4, 'name');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(shown()).toEqual([1, 2, 3, 4, 5]);
+    end();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 3, 4, 5]));
+  });
+
+  it('do not matter to a result, which belongs to the issue of the editor', async () => {
+    const { model, actions, issues, shown, rowOf, field } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const take = actions.taking(rowOf(4), field('name'));
+    await model.editor.apply({ deleted: [kept(2)] });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 3, 4, 5]));
+    take({ text: 'typed' });
+    await vi.waitFor(() => expect(issues.get(4)?.name).toBe('typed'));
+  });
+});
+
+describe('an edit of which the page cannot find out whether its issue still fits', () => {
+  it('has all rows read again', async () => {
+    const { model, shown, cutOff } = opened({ search: `?filter=${encodeURIComponent(JSON.stringify({ field: 'name', op: 'contains', value: 'n' }))}` });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    expect(model.filter).not.toBeNull();
+    const reread = vi.spyOn(model.live, 'rereadPlaces');
+    cutOff(true);
+    await model.editor.apply({ edits: [{ num: 4, field: 'name', before: 'n4', after: 'x' }] });
+    await vi.waitFor(() => expect(reread).toHaveBeenCalled());
+  });
+});
+
+describe('a new row of a project with required fields', () => {
+  const FIVE = new LosslessNumber('5');
+
+  it('keeps all of its values until the issue is created, and says what is missing', async () => {
+    const { model, actions, bodies, shown, rowOf, field, mark } = opened({ required: ['cost', 'city'] });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    await vi.waitFor(() => expect(mark(draft, 'cost')).toEqual({ kind: 'refused', text: '', message: 'is required' }));
+    expect(mark(draft, 'name')).toBeUndefined();
+    expect(actions.outcome.value).toContain('cost is required; city is required.');
+    actions.commit(rowOf(draft), field('cost'), { text: '5' });
+    await vi.waitFor(() => expect(bodies).toHaveLength(2));
+    await vi.waitFor(() => expect(mark(draft, 'cost')).toBeUndefined());
+    expect(mark(draft, 'city')).toMatchObject({ kind: 'refused' });
+    actions.commit(rowOf(draft), field('city'), { text: 'Rome' });
+    await vi.waitFor(() => expect(model.rows.held(6)?.values).toMatchObject({ name: 'Foo', cost: FIVE, city: 'Rome' }));
+    expect(bodies).toEqual([{ name: 'Foo' }, { name: 'Foo', fields: { cost: 5 } }, { name: 'Foo', fields: { cost: 5, city: 'Rome' } }]);
+    expect([...model.editor.marks.value]).toEqual([]);
+  });
+
+  it('is created from a value that was entered while the first try was under way', async () => {
+    const { actions, bodies, shown, rowOf, field, mark, hold, letGo } = opened({ required: ['cost'] });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    hold();
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    actions.commit(rowOf(draft), field('cost'), { text: '5' });
+    expect(mark(draft, 'cost')).toEqual({ kind: 'pending' });
+    letGo();
+    await vi.waitFor(() => expect(shown()).toContain(6));
+    expect(bodies).toEqual([{ name: 'Foo' }, { name: 'Foo', fields: { cost: 5 } }]);
+  });
+
+  it('stays with its values when the user moves on, and when an editor in it is cancelled', async () => {
+    const { model, actions, shown, rowOf, field, mark } = opened({ required: ['cost'] });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    await vi.waitFor(() => expect(mark(draft, 'cost')).toBeDefined());
+    actions.commit(rowOf(draft), field('cost'), null);
+    model.moveTo({ row: 0, column: 0 });
+    model.settle();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(shown()).toEqual([1, 2, 3, 4, 5, draft]);
+    expect(rowOf(draft).values['name']).toBe('Foo');
+    expect(model.refusal.value).toBeNull();
+    await actions.removeIssues([draft]);
+    expect(shown()).toEqual([1, 2, 3, 4, 5]);
+    expect(mark(draft, 'cost')).toBeUndefined();
+  });
+
+  it('takes the value of an editor that was open while it became an issue', async () => {
+    const { actions, issues, shown, rowOf, field, hold, letGo } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    hold();
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    const take = actions.taking(rowOf(draft), field('city'));
+    letGo();
+    await vi.waitFor(() => expect(shown()).toContain(6));
+    take({ text: 'Rome' });
+    await vi.waitFor(() => expect(issues.get(6)?.fields).toEqual({ city: 'Rome' }));
+  });
+
+  it('is gone if it is cancelled without a value', async () => {
+    const { actions, shown, rowOf, field } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    expect(shown()).toContain(draft);
+    actions.commit(rowOf(draft), field('name'), null);
+    expect(shown()).toEqual([1, 2, 3, 4, 5]);
+  });
+});
