@@ -1,7 +1,7 @@
 """Calls of the API without a network: an event as API Gateway makes it, the function of its route, the parsed answer.
 
 Tests call the handlers only in this way, and it checks every answer by the rules of the contract. Problems have the
-form of RFC 9457 and a type that the document lists for the call, an ETag is the version's, and every body has its form of
+form of RFC 9457 and a type that the document lists for the call. An ETag is the version's. Every body has its form of
 the OpenAPI document.
 """
 
