@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
@@ -49,6 +50,32 @@ describe('an edit', () => {
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'Girder of the north span', kind: 'plate' });
     await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: '=1+1, "quoted"', safe: true });
     await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ due: '2024-11-29' });
+  });
+
+  test('goes to the issue for which its editor opened, though an own delete is answered meanwhile', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const visited = await deaf(visit());
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id);
+    const held: Route[] = [];
+    await page.route('**/issues/1', (route) => (route.request().method() === 'DELETE' ? void held.push(route) : route.continue()));
+    await page.route('**/issues/batch', (route) => (route.request().postData()?.includes('delete') ? void held.push(route) : route.continue()));
+    await project.gutter(0).click({ button: 'right' });
+    await project.menu(/^Actions for issue/).getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => held.length).toBe(1);
+    const note = await project.cell(1, 'Note');
+    await note.click();
+    await page.keyboard.type('of the rivet');
+    await held[0]?.continue();
+    const isDeleted = () => api.call('GET', '/v1/projects/{project}/trash', { path: { project: id } }).then(({ body }) => body.items.length);
+    await expect.poll(isDeleted).toBe(1);
+    // Rows that move would do so within a second.
+    await page.waitForTimeout(1_000);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'of the rivet' });
+    expect(await valuesOf(api, id, 3)).toMatchObject({ note: 'as found' });
+    await expect.poll(async () => (await project.rows()).map(({ cells }) => cells['Name'])).toEqual(['Rivet', 'Cable']);
   });
 
   test('is rolled back with the reason if the value is invalid or the API refuses it', async ({ visit, api }) => {

@@ -367,6 +367,34 @@ describe('a cell', () => {
   });
 });
 
+describe('a new row of a project with required fields', () => {
+  test('keeps all that is typed until the API takes it', async ({ visit, api }) => {
+    const id = await makeProject(api, {
+      name: 'Required',
+      fields: [
+        { id: 'cost', name: 'Cost', type: 'number', required: true },
+        { id: 'note', name: 'Note', type: 'text', required: true },
+      ],
+      issues: [],
+    });
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id);
+    await page.getByRole('button', { name: 'New row' }).click();
+    await editorIn(page).waitFor();
+    await page.keyboard.type('Girder');
+    await page.keyboard.press('Enter');
+    for (const [column, text] of [['Cost', '5'], ['Note', 'long']] as const) {
+      await page.getByText(/Cost|Note/).first().waitFor();
+      await (await project.cell(0, column)).click();
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    }
+    await expect.poll(() => valuesOf(api, id, 1).catch(() => null)).toMatchObject({ name: 'Girder', cost: 5, note: 'long' });
+    await project.counts('1 issue');
+  });
+});
+
 describe('entered text', () => {
   test('is not lost by Escape: comments are kept, forms ask; Enter accepts the offered user', async ({ visit, api }) => {
     const id = await parts(api, 'Drafts');

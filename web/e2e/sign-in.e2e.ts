@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { Visit } from './browser';
 import { ProjectPage } from './project-page';
+import { makeProject, valuesOf } from './projects';
 import { test } from './test';
 
 describe('sign-in', () => {
@@ -44,5 +45,40 @@ describe('sign-in', () => {
     expect(demo.view.get('sort')).toBe('name');
     await page.goBack();
     await expect.poll(() => demo.rows()).toEqual(before);
+  });
+
+  test('is asked for over the page, which keeps edits and comments until the user is back', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Kept', fields: [{ id: 'note', name: 'Note', type: 'text' }], issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
+    const visited = await visit();
+    const { page, context } = visited;
+    const project = await ProjectPage.open(visited, id);
+    const edit = async (row: number, text: string) => {
+      await (await project.cell(row, 'Note')).click();
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    };
+    await (await project.cell(1, 'Name')).click();
+    await page.keyboard.press('Space');
+    const comment = page.getByRole('complementary').getByLabel('New comment');
+    await comment.fill('Not sent yet');
+    const elsewhere = await context.newPage();
+    await elsewhere.goto('/');
+    await elsewhere.getByRole('button', { name: 'Account menu' }).click();
+    await elsewhere.getByRole('menuitem', { name: 'Sign out' }).click();
+    await elsewhere.getByRole('button', { name: 'Sign in' }).waitFor();
+    await edit(0, 'typed after the end');
+    const question = page.getByRole('dialog', { name: 'Sign in' });
+    await question.getByText('1 change').waitFor();
+    await question.getByRole('button', { name: 'Back to the page' }).click();
+    await edit(1, 'and this one');
+    expect((await project.rows()).map(({ cells }) => cells['Note'])).toEqual(['typed after the end', 'and this one']);
+    expect(await valuesOf(api, id, 1)).not.toHaveProperty('note');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await question.getByText('2 changes').waitFor();
+    await question.getByRole('button', { name: 'Sign in' }).click();
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'typed after the end' });
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'and this one' });
+    await question.waitFor({ state: 'detached' });
+    expect(await comment.inputValue()).toBe('Not sent yet');
   });
 });
