@@ -9,7 +9,7 @@ import pytest
 from devtools.local import gateway
 from gridview.api import work_shares
 from gridview.commands import answers, batch, idempotency, issues, pages, reads, requests, undo, write_rate
-from gridview.encoding import consistency, fractional_keys, sort_strings, values
+from gridview.encoding import consistency, fractional_keys, json_codec, sort_strings, values
 from gridview.formulas import definition, lexer, numbers, parser, parts
 from gridview.live import (
     change_requests,
@@ -81,6 +81,7 @@ def megabytes(size: int) -> str:
 
 LIMITS = {
     "a request": f"{gateway.MAX_PAYLOAD_BYTES // 2**20} MB",
+    "levels of the JSON of a request": f"{json_codec.MAX_NESTING}",
     "an answer": f"{gateway.MAX_PAYLOAD_BYTES // 2**20} MB",
     "rows of the grid in one answer": megabytes(page.MAX_PAGE_BYTES),
     "views or comments in one answer": megabytes(pages.MAX_PAGE_BYTES),
