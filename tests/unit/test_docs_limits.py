@@ -26,7 +26,7 @@ from gridview.commands import (
     undo,
     write_rate,
 )
-from gridview.encoding import consistency, fractional_keys, sort_strings, values
+from gridview.encoding import consistency, fractional_keys, json_codec, sort_strings, values
 from gridview.encoding.json_codec import dumps
 from gridview.formulas import definition, lexer, numbers, parser, parts
 from gridview.live import (
@@ -107,6 +107,7 @@ def same(*limits: int) -> str:
 
 LIMITS = {
     "a request": f"{gateway.MAX_PAYLOAD_BYTES // 2**20} MB",
+    "levels of the JSON of a request": f"{json_codec.MAX_NESTING}",
     "an answer": f"{gateway.MAX_PAYLOAD_BYTES // 2**20} MB",
     "rows of the grid in one answer": megabytes(page.MAX_PAGE_BYTES),
     "views or comments in one answer": megabytes(pages.MAX_PAGE_BYTES),

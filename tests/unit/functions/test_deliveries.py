@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from gridview.api.sealing import SECRETS
 from gridview.dynamodb.expressions import PRESENT
+from gridview.dynamodb.leases import RETRY
 from gridview.encoding import derived_keys, live_keys
 from gridview.encoding.seals import Seals
 from gridview.live import deliveries, due_messages, feed
@@ -403,6 +406,60 @@ def test_a_webhook_that_is_enabled_again_begins_with_a_reset(
     assert len(receiver.received) == 2
 
 
+def enabled_again(courier: Courier, path: str, hook: str, changes: int) -> None:
+    """A webhook that owes its receiver a reset, and then some changes."""
+    courier.api.patch(hook, {"enabled": False})
+    courier.api.patch(hook, {"enabled": True})
+    for _ in range(changes):
+        courier.issue(path)
+
+
+def slow(courier: Courier, seconds: float) -> Behaviour:
+    """Let time pass before each answer."""
+
+    def answer(connection: Any) -> None:
+        courier.skip(seconds)
+        answers()(connection)
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Until(Context):
+    """An invocation that ends at an instant of the tests' clock."""
+
+    ends: float = 0.0
+
+    def get_remaining_time_in_millis(self) -> int:
+        return round((self.ends - clock.seconds()) * 1_000)
+
+
+def test_a_slow_receiver_gets_one_reset_however_many_turns_its_page_takes(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    enabled_again(courier, path, hook, changes=14)
+    receiver.otherwise = slow(courier, 0.6)
+    partition = live_keys.outbox("0807", "plain", hook.rpartition("/")[2])
+    for _ in range(3):
+        courier.skip(60)
+        before = len(receiver.received)
+        courier.turn(Hint(partition, clock.now()), context=Until(ends=clock.seconds() + 23))
+        assert 0 < len(receiver.received) - before < 14
+    courier.wait(HOUR)
+    assert Counter(one["type"] for one in receiver.contents) == {"reset": 1, "create": 14}
+
+
+def test_failing_messages_make_no_second_reset(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    enabled_again(courier, path, hook, changes=14)
+    receiver.behaves.extend(answers(500 if place % 3 == 2 else 200) for place in range(30))
+    courier.wait(2 * HOUR)
+    resets = {one.headers["webhook-id"] for one in receiver.received if one.content["type"] == "reset"}
+    assert len(resets) == 1
+    assert {one["data"]["num"] for one in receiver.contents if one["data"]} == set(range(1, 15))
+
+
 def test_a_reset_that_fails_is_tried_again(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
@@ -700,6 +757,32 @@ def test_a_table_that_refuses_is_asked_again_in_a_moment(
     assert receiver.received == []
     courier.wait(6)
     assert len(receiver.received) == 1
+
+
+def test_a_message_that_cannot_be_recorded_does_not_repeat_the_recorded_ones(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    for _ in range(6):
+        courier.issue(path)
+    courier.skip(1)
+    busy = iter(range(3))
+
+    def refusing(attempted: Any, perform: Callable[[], Any]) -> Any:
+        is_record = attempted.operation == "put" and attempted.key[1].startswith("delivery.")
+        if is_record and attempted.item["num"] == 2 and next(busy, None) is not None:
+            raise Overloaded("busy")
+        return perform()
+
+    module = courier.account.modules["deliver"]
+    module.table = courier.account.table.seen_through(refusing)  # type: ignore[attr-defined]
+    courier.deliver()
+    assert outbox(courier, hook)["holder"]
+    assert 0 < clock.until(outbox(courier, hook)["sort"]) <= RETRY
+    courier.wait(30)
+    sent = Counter(one["data"]["num"] for one in receiver.contents)
+    assert sent == {1: 1, 2: 4, 3: 1, 4: 1, 5: 1, 6: 1}
+    assert outbox(courier, hook)["holder"] == ""
+    assert {one["status"] for one in courier.log(hook)} == {"delivered"}
 
 
 def test_a_position_that_is_too_old_begins_with_a_reset(

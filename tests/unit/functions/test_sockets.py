@@ -678,6 +678,10 @@ HOSTILE = {
     "a bad ticket": '{"do": "renew", "ticket": "x"}',
     "a lone surrogate": '{"do": "unsubscribe", "id": "\\ud800"}',
     "deep nesting": "[" * 15_000 + "]" * 15_000,
+    "as deep as no text can be encoded": '{"do": "subscribe", "id": "x", "sort": '
+    + "[" * 400
+    + "]" * 400
+    + "}",
     "a deep filter": '{"do": "subscribe", "id": "x", "filter": ' + '{"not": ' * 2_000 + "1" + "}" * 2_001,
     "too much": json.dumps({"do": "unsubscribe", "id": "x" * 40_000}),
     "a large filter": json.dumps(

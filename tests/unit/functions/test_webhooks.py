@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from devtools.proof.faults.watched import Attempted
 from gridview.api.sealing import SECRETS
 from gridview.encoding import keys, live_keys
 from gridview.encoding.seals import Seals
@@ -137,6 +138,27 @@ def test_a_project_has_twenty_at_most(api: Client, followed: str) -> None:
     assert "20" in answer.body["detail"]
     assert api.delete(f"{followed}/{made[0]}").status == 204
     assert api.post(followed, {"url": URL}).status == 201
+
+
+def test_requests_that_overlap_make_no_more_than_twenty_together(
+    api: Client, account: Cloud, followed: str
+) -> None:
+    for _ in range(18):
+        api.made(followed, {"url": URL})
+    answers: list[Answer] = []
+    beginning = iter(range(4))
+
+    def overlapping(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        """Between a count and its transaction, another request counts and creates."""
+        if attempted.operation == "transact" and next(beginning, None) is not None:
+            answers.append(api.post(followed, {"url": URL}))
+        return perform()
+
+    module = account.modules["command"]
+    module.table = account.table.seen_through(overlapping)  # type: ignore[attr-defined]
+    answers.append(api.post(followed, {"url": URL}))
+    assert sorted(one.status for one in answers) == [201, 201, 422, 422, 422]
+    assert len(api.get(followed).body["items"]) == 20
 
 
 def test_on_a_local_stack_a_server_of_this_machine_is_taken_if_that_is_asked_for(

@@ -30,6 +30,7 @@ from gridview.maintenance.bulk import BulkChanges
 from gridview.maintenance.bulk_decision import TRIES
 from gridview.maintenance.bulk_request import parse_delete, parse_update
 from gridview.maintenance.job_line import MOST_FAILURES, LineWorker
+from gridview.maintenance.job_rights import RoleOf, unknown_roles
 from gridview.maintenance.job_worker import due_jobs
 from gridview.query import executor
 from gridview.query.references import Reference
@@ -126,9 +127,16 @@ def body(request: pytest.FixtureRequest) -> dict[str, Any]:
     return CHANGES[request.param]
 
 
-def turn(table: Table, hint: Hint, left: Callable[[], float] = lambda: 60.0, rate: int = 0) -> Turn | None:
+def turn(
+    table: Table,
+    hint: Hint,
+    left: Callable[[], float] = lambda: 60.0,
+    rate: int = 0,
+    role_of: RoleOf = unknown_roles,
+) -> Turn | None:
     changes = BulkChanges(table, Catalogs(), WriteRate(rate, lambda: None))
-    return LineWorker(table, {JobKind.UPDATE: changes, JobKind.DELETE: changes}).take_turn(hint, left)
+    works = {JobKind.UPDATE: changes, JobKind.DELETE: changes}
+    return LineWorker(table, works, role_of).take_turn(hint, left)
 
 
 def due_lines(table: Table) -> list[Hint]:
@@ -141,11 +149,11 @@ def work(table: Table, **options: Any) -> list[Turn]:
     return [one for one in found if one is not None]
 
 
-def finish(table: Table, time: Passing, job: str) -> Any:
+def finish(table: Table, time: Passing, job: str, **options: Any) -> Any:
     """Work until the job is over, with all of its waits."""
     for _ in range(30):
         time.over += LEASE + 1
-        work(table)
+        work(table, **options)
         found = jobs.get_job(table, BEN, PROJECT, job)
         if found["state"] in ("done", "failed", "cancelled") and not due_lines(table):
             return found
@@ -570,6 +578,57 @@ def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_writte
         assert ended["state"] == (
             "done" if ended["done"] == ISSUES and ended["state"] == "done" else "cancelled"
         )
+
+
+class Failing:
+    """Fails one call of a turn, by its number."""
+
+    def __init__(self, at: int, failure: Exception) -> None:
+        self._calls_left = at
+        self._failure = failure
+
+    @property
+    def failed(self) -> bool:
+        return self._calls_left <= 0
+
+    def around(self, _: Attempted, perform: Callable[[], Any]) -> Any:
+        self._calls_left -= 1
+        if self._calls_left == 0:
+            raise self._failure
+        return perform()
+
+
+@pytest.mark.parametrize("failure", [Overloaded("The table is busy; try again."), ZeroDivisionError()])
+@pytest.mark.parametrize("state", ["cancelled", "failed"])
+def test_a_job_that_is_over_keeps_its_turns_until_its_writes_are_counted(
+    table: MemoryTable, time: Passing, state: str, failure: Exception
+) -> None:
+    """A worker dies after it wrote two issues. Then the job is cancelled, or its user loses the right to it, and a call
+    of the next turn fails.
+    """
+    job, written = start(table, CHANGES["set"]), Written()
+    lost: dict[str, Any] = {} if state == "cancelled" else {"role_of": lambda *_: None}
+
+    def dying(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        result = written.around(attempted, perform)
+        if written.total() == 2:
+            raise Killed
+        return result
+
+    with suppress(Killed):
+        work(table.seen_through(dying))
+    if state == "cancelled":
+        jobs.cancel_job(table, BEN, PROJECT, job)
+    began = time.over + LEASE + 1
+    for at in range(1, 1_000):
+        copy, failing, time.over = table.copy(), Failing(at, failure), began
+        with suppress(type(failure)):
+            work(copy.seen_through(failing.around), **lost)
+        if not failing.failed:
+            break
+        ended = finish(copy, time, job, **lost)
+        assert (ended["state"], ended["done"], written.total()) == (state, 2, 2)
+    assert at > 5
 
 
 def test_a_job_that_is_over_cannot_be_cancelled_any_more(table: MemoryTable, time: Passing) -> None:

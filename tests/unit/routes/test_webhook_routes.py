@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gridview.encoding import live_keys
+from gridview.encoding import keys, live_keys
 from tests.support.deliveries import URL, Courier
 from tests.support.effects import CALLER, PROJECT, TENANT, Example
 from tests.support.receivers import Receiver
@@ -57,7 +57,8 @@ def test_create_webhook(example: Example, send: Send) -> None:
     made = {name: value for name, value in answer.body.items() if name != "secret"}
     assert example.api.get(answer.headers["location"]).body == made
     outbox = live_keys.outbox(TENANT, PROJECT, made["id"]), live_keys.OUTBOX
-    assert example.changed.keys() == {(WEBHOOKS, made["id"]), outbox}
+    epoch = keys.project(TENANT, PROJECT), keys.CATALOG
+    assert example.changed.keys() == {(WEBHOOKS, made["id"]), outbox, epoch}
     assert answer.body["secret"] not in str(example.item((WEBHOOKS, made["id"])))
     assert send("open") == [("update", 2)]
 

@@ -15,6 +15,12 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT_CHARACTERS = 40
 
+_ENCODABLE_BITS = 63
+"""Bits of the whole numbers that orjson encodes whatever their sign."""
+
+MAX_NESTING = 100
+"""Levels of objects and arrays in a document. `dumps` encodes 254, so an answer has room around what a client sent."""
+
 
 class _Flaw(NamedTuple):
     """Represents a part that JSON does not allow in a parsed document, until its place is known."""
@@ -25,7 +31,7 @@ class _Flaw(NamedTuple):
 def loads(text: str | bytes) -> Any:
     """Parse a request body. Whole numbers become int, others and very large ones Decimal, never float.
 
-    InvalidRequest on malformed JSON and on excessive depth. With its place, also on:
+    InvalidRequest on malformed JSON, and beyond `MAX_NESTING`. With its place, also on:
 
     - NaN and Infinity,
     - a repeated property,
@@ -43,9 +49,11 @@ def loads(text: str | bytes) -> Any:
             object_pairs_hook=parts.object,
         )
     except RecursionError:
-        raise _invalid("The JSON is nested too deeply.", "is nested too deeply") from None
+        raise _too_deep() from None
     except ValueError as error:
         raise _invalid(f"The JSON is not valid: {error}.", f"is not valid JSON: {error}") from None
+    if source.count("[") + source.count("{") > MAX_NESTING and _is_too_deep(document):
+        raise _too_deep()
     if parts.flawed or _SURROGATE_ESCAPE.search(source):
         _refuse_flaws(document)
     return document
@@ -55,9 +63,42 @@ def _invalid(detail: str, message: str) -> InvalidRequest:
     return InvalidRequest(detail, [FieldError("body", message)])
 
 
+def _too_deep() -> InvalidRequest:
+    return _invalid(
+        f"The JSON is nested too deeply: it can have {MAX_NESTING} levels.", "is nested too deeply"
+    )
+
+
+def _is_too_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(MAX_NESTING):
+        level = [part for around in level for _, part in _members(around) if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
+
+
 def dumps(document: Any) -> bytes:
-    """Encode as JSON in UTF-8; a Decimal becomes a number with all its digits."""
-    return orjson.dumps(document, default=_default)
+    """Encode as JSON in UTF-8; a Decimal, or an int of any size, becomes a number with all its digits.
+
+    TypeError for other types, and beyond 254 levels, which no document of `loads` has.
+    """
+    try:
+        return orjson.dumps(document, default=_default)
+    except orjson.JSONEncodeError:
+        # orjson refuses an int beyond 64 bits. It is rare, so only then does each value get a look.
+        return orjson.dumps(_in_encodable_numbers(document), default=_default)
+
+
+def _in_encodable_numbers(part: Any) -> Any:
+    match part:
+        case dict():
+            return {name: _in_encodable_numbers(one) for name, one in part.items()}
+        case list() | tuple() | frozenset():
+            return [_in_encodable_numbers(one) for one in part]
+        case int() if part.bit_length() > _ENCODABLE_BITS:
+            return Decimal(part)
+    return part
 
 
 def size_in_response(encoded: bytes) -> int:

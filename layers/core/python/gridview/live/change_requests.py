@@ -4,25 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field as ModelField
-from pydantic import ValidationInfo, field_validator
+from pydantic import field_validator
 
 from gridview.live.followed_rows import FollowedRows, followable
 from gridview.query.grid_request import SortKey, SortKeys, from_parameters, order_keys
 from gridview.query.references import Reference
-from gridview.query.request_filters import FilterDocument, ParsedFilter, parse_with_filter
+from gridview.query.request_filters import (
+    FilterDocument,
+    ParsedFilter,
+    not_with_a_view,
+    parse_with_filter,
+)
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.support.validation import RequestModel, as_integers
 
 MAX_WAIT = 20
 """Seconds for which a request may wait for changes."""
-
-
-def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
-    """Validate that none is given with a view, which has a sort and a filter of its own."""
-    if given and known.data.get("view") is not None:
-        raise ValueError("cannot be combined with view")
-    return given
 
 
 class RowsRequest(RequestModel):

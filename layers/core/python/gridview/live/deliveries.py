@@ -3,8 +3,9 @@
 The holder of an outbox first retries deliveries that are due. Then it sends the changes after its position in
 the feed (`due_messages`), four messages at once (`delivery_attempts`). It saves the position after each four.
 
-After a crash in between, the next holder learns from the stored deliveries which of the four were tried. A
-message that was sent and not recorded is sent again, so every message is sent at least once.
+After a crash in between, the next holder learns from the stored deliveries which of the four were tried. The same is
+true if the table refused a call: the holder then keeps the outbox and makes it due soon. A message that was sent and
+not recorded is sent again, so every message is sent at least once.
 """
 
 import random
@@ -162,7 +163,8 @@ class _Turn:
             try:
                 wait = self._deliver_all()
             except Overloaded:
-                wait = RETRY
+                self._interrupt()
+                return
             if self._given_back(wait):
                 return
 
@@ -172,6 +174,16 @@ class _Turn:
         """
         with suppress(LeaseLost):
             self._store.give_back(self._outbox, clock.after(_HIDDEN), whatever_has_come=True)
+
+    def _interrupt(self) -> None:
+        """End the turn as a crash would, but let the next one begin soon.
+
+        Attempts may be recorded that the position does not show. The next holder asks for them, because the outbox
+        still names this one.
+        """
+        due = clock.after(RETRY)
+        self._store.postpone(self._outbox, due)
+        self._means.hint_at(Hint(self._store.partition, due), self._outbox.delays_others)
 
     def _given_back(self, wait: float | None) -> bool:
         """Give the outbox back, to be looked at after so many seconds; None: not until it is put again."""
@@ -268,6 +280,9 @@ class _Turn:
         while messages:
             if self._is_over or self._outbox.rests:
                 return True
+            # Once the reset was tried, it is a delivery like any other: the next position must not repeat it.
+            missed = self._outbox.missed and messages[0].is_reset_of_page
+            self._outbox = replace(self._outbox, missed=missed)
             # The changes after a reset are sent after it.
             count = room(self._outbox) if messages[0].change else 1
             some, messages = messages[:count], messages[count:]

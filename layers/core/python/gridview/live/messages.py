@@ -30,6 +30,11 @@ class WebhookMessage(NamedTuple):
     change: Change | None
     position: FeedPosition | None = None
 
+    @property
+    def is_reset_of_page(self) -> bool:
+        """Whether it is the reset before the changes of a page."""
+        return self.change is None and self.position is None
+
 
 def body_of(webhook: Webhook, catalog: Catalog, message: WebhookMessage) -> bytes:
     """Return the body of a message, under the definitions of `catalog`."""

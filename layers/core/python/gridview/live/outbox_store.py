@@ -68,6 +68,12 @@ class OutboxStore:
         """Save how far it has come: 1 write unit. LeaseLost."""
         update_held(self.table, self.partition, live_keys.OUTBOX, outbox.holder, assign=outbox.progress)
 
+    def postpone(self, outbox: Outbox, due: str) -> None:
+        """Save it, still held, due at an instant before the end of the lease: 1 write unit, and 2 in GSI1. LeaseLost."""
+        state = {"state": lane_of(slow=outbox.delays_others), keys.SORT: due}
+        assign = {**state, **outbox.progress}
+        update_held(self.table, self.partition, live_keys.OUTBOX, outbox.holder, assign=assign)
+
     def give_back(self, outbox: Outbox, due: str | None, *, whatever_has_come: bool = False) -> bool:
         """Save it and release it, due at an instant; None: not due until it is put again. 1 write unit, and 2
         in GSI1.

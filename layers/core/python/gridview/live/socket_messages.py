@@ -9,9 +9,8 @@ from pydantic import Field as ModelField
 from pydantic import field_validator
 
 from gridview.encoding.json_codec import dumps, loads
-from gridview.live.change_requests import not_with_a_view
 from gridview.live.sockets import Bye
-from gridview.query.request_filters import FilterDocument
+from gridview.query.request_filters import FilterDocument, not_with_a_view
 from gridview.schema import ids
 from gridview.schema.history import RESET
 from gridview.support.errors import FieldError, InvalidRequest, RequestError, TooLarge, problem

@@ -34,8 +34,9 @@ from gridview.live.webhook_requests import (
 )
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
+from gridview.schema.items import raise_epoch, to_catalog
 from gridview.schema.jobs import Hint
-from gridview.schema.store import Catalogs, retry_lost_races
+from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.schema.views import View
 from gridview.support import clock
 from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded, NotFound
@@ -47,7 +48,6 @@ MAX_WEBHOOKS = 20
 
 def create_webhook(
     table: Table,
-    catalogs: Catalogs,
     actor: Actor,
     project: str,
     body: Any,
@@ -59,13 +59,16 @@ def create_webhook(
     """Create a webhook with its outbox, answered with its sealed secret: one transaction. It receives the
     changes from now on.
 
-    LimitExceeded beyond 20. `localhost`: see `target_of`.
+    LimitExceeded beyond 20: each creation raises the epoch of the definitions, so only one at a time counts the
+    webhooks. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
 
     def change() -> dict[str, Any]:
         view = None if request.view is None else _shared_view(table, actor, project, request.view)
-        catalog = catalogs.current(table, actor.tenant, project)
+        items = read(table, actor.tenant, project)
+        catalog = to_catalog(actor.tenant, project, items)
+        # After the epoch: a webhook that this does not count has raised it.
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
             raise LimitExceeded(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
@@ -87,9 +90,8 @@ def create_webhook(
         made = replace(chosen, secrets=(SealedSecret(sealed),))
         answered = {**made.to_json(catalog, now), "secret": sealed}
         outbox = new_outbox(end_of(Log(table, actor.tenant, project)))
-        transact(
-            table, [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)], answered
-        )
+        own = [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)]
+        transact(table, [*own, raise_epoch(items)], answered)
         return answered
 
     return retry_lost_races(change)

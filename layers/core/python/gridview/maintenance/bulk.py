@@ -69,7 +69,7 @@ class _BulkTurn(NumberedTurn):
     def __init__(self, table: Table, catalogs: Catalogs, rate: WriteRate, held: HeldJob) -> None:
         super().__init__(table, catalogs, rate, held)
         self._actor = Actor(held.tenant, held.job.user, Role.EDITOR)
-        self._order = BulkOrder.from_stored(self._asked())
+        self._order = BulkOrder.from_stored(self._asked)
 
     # Numbers
 

@@ -30,6 +30,7 @@ from gridview.maintenance.export_place import ExportPlace, chunks_of, numbers_in
 from gridview.maintenance.export_request import ExportOrder
 from gridview.maintenance.export_rows import Lines
 from gridview.maintenance.job_line import HeldJob
+from gridview.maintenance.job_parts import FrozenChunks, JobParts
 from gridview.query.frozen_rows import Numbers, frozen_rows
 from gridview.query.predicates import Filter
 from gridview.schema.catalog import Catalog
@@ -104,14 +105,12 @@ class _ExportTurn:
         self._place = ExportPlace.from_item(held.job.at)
         self._project = held.tenant, held.project
         self._parts = keys.job_parts(*self._project, held.job.id)
-        asked = table.get(self._parts, keys.ASKED, consistent=True)
-        if asked is None:
-            raise NotFound("Job not found.")
-        self._order = ExportOrder.from_stored(asked["asked"])
+        self._stored = JobParts(table, self._parts)
+        self._order = ExportOrder.from_stored(self._stored.asked())
         self._key = file_key(*self._project, held.job.id, self._order.format)
         self._lines = bytearray()
         self._refused: list[tuple[int, RequestError]] = []
-        self._chunk: tuple[int, Numbers] | None = None
+        self._chunks = FrozenChunks(self._stored, lambda item: numbers_in(item["rows"]))
         self._formulas: FrozenFormulas | None = None
 
     def work(self, left: Callable[[], float]) -> float:
@@ -199,30 +198,16 @@ class _ExportTurn:
             place = self._place
             found: dict[str, Item] = {}
             for key in place.formulas:
-                name = keys.frozen_formula(place.frozen, key)
-                item = self._table.get(self._parts, name, consistent=True)
-                if item is None:
-                    raise NotFound("Job not found.")
-                found[key] = item
+                found[key] = self._stored.item(keys.frozen_formula(place.frozen, key))
             self._formulas = FrozenFormulas.from_items(found)
         return self._formulas
-
-    def _chunk_of(self, place: ExportPlace) -> Numbers:
-        """Return the present chunk: a read unit for each 4 KB, once a turn."""
-        if self._chunk is None or self._chunk[0] != place.chunk:
-            item = self._table.get(
-                self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True
-            )
-            if item is None:
-                raise NotFound("Job not found.")
-            self._chunk = place.chunk, numbers_in(item["rows"])
-        return self._chunk[1]
 
     # Lines
 
     def _batch(self) -> bool:
         """Write the next rows. False: the history does not have their values yet."""
-        taken, following = self._place.taking(self._chunk_of(self._place), BATCH)
+        chunk = self._chunks.at(self._place.frozen, self._place.chunk)
+        taken, following = self._place.taking(chunk, BATCH)
         found = self._documents(taken)
         if any(isinstance(one, Unrecorded) for one in found.values()) and self._waits():
             return False

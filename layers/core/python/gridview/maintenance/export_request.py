@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field as ModelField
-from pydantic import ValidationInfo, field_validator
+from pydantic import field_validator
 
 from gridview.encoding.consistency import DELETED, Recent, from_texts, to_texts
 from gridview.query.grid_request import MAX_COLUMNS, FieldId, SortKeys, resolve_row_number
 from gridview.query.predicates import Filter
 from gridview.query.references import Reference
-from gridview.query.request_filters import FilterDocument, parse_resolved
+from gridview.query.request_filters import FilterDocument, not_with_a_view, parse_resolved
 from gridview.query.sort_order import Keys
 from gridview.query.stored_filters import from_stored, to_stored
 from gridview.schema.catalog import Catalog
@@ -40,12 +40,7 @@ class ExportQuery(RequestModel):
         description="The columns in their order in CSV; null for all fields in the project's order.",
     )
 
-    @field_validator("sort", "filter", "columns")
-    @classmethod
-    def _not_of_a_view(cls, given: Any, known: ValidationInfo) -> Any:
-        if known.data.get("view") is not None and given:
-            raise ValueError("cannot be combined with view")
-        return given
+    _alone = field_validator("sort", "filter", "columns")(not_with_a_view)
 
     @field_validator("columns")
     @classmethod

@@ -123,19 +123,21 @@ class LineWorker:
         line = JobLine.from_item(item)
         held = self._held(tenant, entry)
         if held is None:  # it expired, or its project was removed
-            return self._end_turn(tenant, line, entry, 0.0, None)
+            return self._end_turn(tenant, line, entry, 0.0, None, over=True)
         try:
             wait = self._work(held, left)
         except LeaseLost:
             return Turn(held.issues)
         except Overloaded:
-            return self._end_turn(tenant, line, entry, RETRY, held, refused=True)
+            # A job that is over in memory only, or whose begun work is not counted yet, needs another turn.
+            return self._end_turn(tenant, line, entry, RETRY, held, over=False, refused=True)
         except Exception:
             with suppress(Overloaded, LeaseLost):
                 self._note_failure(held)
-                self._end_turn(tenant, line, entry, _BROKEN, held)
+                given_up = held.job.failures >= MOST_FAILURES
+                self._end_turn(tenant, line, entry, _BROKEN, held, over=given_up)
             raise
-        return self._end_turn(tenant, line, entry, wait, held)
+        return self._end_turn(tenant, line, entry, wait, held, over=held.job.state.final)
 
     def _work(self, held: HeldJob, left: Callable[[], float]) -> float:
         try:
@@ -186,10 +188,10 @@ class LineWorker:
         wait: float,
         held: HeldJob | None,
         *,
+        over: bool,
         refused: bool = False,
     ) -> Turn:
-        """Give the line back. Jobs may have joined it meanwhile."""
-        over = held is None or held.job.state.final
+        """Give the line back, without the job if that is `over`. Jobs may have joined it meanwhile."""
         issues = 0 if held is None else held.issues
         for _ in range(_ATTEMPTS):
             due = clock.after(0.0 if over else wait)

@@ -9,9 +9,9 @@ jobs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pyroaring import BitMap
 
@@ -22,10 +22,11 @@ from gridview.dynamodb.table import BATCH_GET, Table
 from gridview.encoding import keys
 from gridview.maintenance.bulk_place import Again, Begun, BulkPlace, Chunk, chunks_of
 from gridview.maintenance.job_line import HeldJob
+from gridview.maintenance.job_parts import FrozenChunks, JobParts
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobState
 from gridview.support import clock
-from gridview.support.errors import NotFound, RequestError, TooManyWrites, problem
+from gridview.support.errors import RequestError, TooManyWrites, problem
 from gridview.view import freshness
 from gridview.view.block_cache import BlockCache
 
@@ -73,7 +74,9 @@ class NumberedTurn(ABC):
         self._project = held.tenant, held.project
         self._parts = keys.job_parts(*self._project, held.job.id)
         self._cache = BlockCache()
-        self._chunk: tuple[int, Chunk] | None = None
+        stored = JobParts(table, self._parts)
+        self._asked = stored.asked()
+        self._chunks = FrozenChunks(stored, Chunk.from_item)
 
     def work(self, left: Callable[[], float]) -> float:
         """Work until the job is over, or the seconds that `left` returns. Returns the seconds until the next
@@ -102,14 +105,6 @@ class NumberedTurn(ABC):
     def _settle(self) -> None:
         """Settle a batch whose worker was killed. For a job that is over, count only the written issues."""
 
-    def _asked(self) -> Mapping[str, Any]:
-        """Return the job's order, in stored form."""
-        item = self._table.get(self._parts, keys.ASKED, consistent=True)
-        if item is None:
-            raise NotFound("Job not found.")
-        asked: Mapping[str, Any] = item["asked"]
-        return asked
-
     @property
     def _place(self) -> BulkPlace:
         return BulkPlace.from_item(self._held.job.at)
@@ -136,17 +131,6 @@ class NumberedTurn(ABC):
         at = BulkPlace(frozen=job.revision, chunks=len(chunks))
         self._held.save(replace(job, state=JobState.RUNNING, total=len(numbers), at=at.to_item()))
 
-    def _chunk_of(self, place: BulkPlace) -> Chunk:
-        """Return the present chunk: a read unit for each 4 KB, once a turn."""
-        if self._chunk is None or self._chunk[0] != place.chunk:
-            item = self._table.get(
-                self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True
-            )
-            if item is None:
-                raise NotFound("Job not found.")
-            self._chunk = place.chunk, Chunk.from_item(item)
-        return self._chunk[1]
-
     def _taken(self) -> Taken | None:
         """Return the next batch. None if there is none in this chunk: then the job is in the next one, or
         done.
@@ -155,7 +139,7 @@ class NumberedTurn(ABC):
         if not self._place.chunks:
             held.save(held.job.is_over(JobState.DONE, clock.now()))
             return None
-        chunk = self._chunk_of(self._place)
+        chunk = self._chunks.at(self._place.frozen, self._place.chunk)
         taken, place = self._place.taking(chunk, min(BATCH, self._rate.most or BATCH))
         if taken:
             return Taken(taken, place, chunk)

@@ -44,7 +44,7 @@ class _UndoTurn(NumberedTurn):
 
     def __init__(self, table: Table, catalogs: Catalogs, rate: WriteRate, held: HeldJob) -> None:
         super().__init__(table, catalogs, rate, held)
-        self._order = UndoOrder.from_stored(self._asked())
+        self._order = UndoOrder.from_stored(self._asked)
 
     def _freeze(self) -> float:
         """Store the numbers of all issues of the change, once all of it is recorded: a read unit for each 30

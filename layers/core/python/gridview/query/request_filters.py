@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from pydantic import ValidationInfo
+
 from gridview.query import relative_operands
 from gridview.query.predicates import LIMITS, Filter, parse_filter
 from gridview.query.references import Reference
@@ -16,6 +18,13 @@ FilterDocument = Any
 
 Request = TypeVar("Request", bound=RequestModel)
 Part = TypeVar("Part")
+
+
+def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
+    """Validate that a part of a request is not given with a view, which has a part of its own in its place."""
+    if given and known.data.get("view") is not None:
+        raise ValueError("cannot be combined with view")
+    return given
 
 
 class ParsedFilter(NamedTuple):
