@@ -41,6 +41,7 @@ describe('sign-in', () => {
     await demo.sort('Name');
     await page.getByRole('alert').getByText('Your session has ended.').waitFor();
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
     await demo.rows();
     expect(demo.view.get('sort')).toBe('name');
     await page.goBack();
@@ -67,12 +68,11 @@ describe('sign-in', () => {
     await elsewhere.getByRole('menuitem', { name: 'Sign out' }).click();
     await elsewhere.getByRole('button', { name: 'Sign in' }).waitFor();
     await edit(0, 'typed after the end');
-    const question = page.getByRole('dialog', { name: 'Sign in' });
-    await question.getByText('1 change').waitFor();
-    await question.getByRole('button', { name: 'Back to the page' }).click();
+    await page.getByRole('alert').getByText('Your session has ended.').waitFor();
     await edit(1, 'and this one');
     expect((await project.rows()).map(({ cells }) => cells['Note'])).toEqual(['typed after the end', 'and this one']);
     expect(await valuesOf(api, id, 1)).not.toHaveProperty('note');
+    const question = page.getByRole('dialog', { name: 'Sign in' });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await question.getByText('2 changes').waitFor();
     await question.getByRole('button', { name: 'Sign in' }).click();

@@ -432,11 +432,20 @@ export class ProjectModel {
     try {
       const outcome = await this.editor.apply({ made: [newIssue(body)] });
       const [issue] = outcome.taken.made;
-      if (issue) this.editor.moveRefusals(draft, issue.num);
+      if (issue) {
+        this.editor.moveRefusals(draft, issue.num);
+        this.placeIfLeft(issue.num);
+      }
       return outcome;
     } finally {
       end();
     }
+  }
+
+  /** A new issue goes to its place at once if the user has moved on from its row while it was created. */
+  private placeIfLeft(num: number): void {
+    const focus = this.issueInFocus();
+    if (!this.isBoard && this.added.has(num) && !(focus && this.added.has(focus.num))) this.settle();
   }
 
   /** The numbers of the rows that are no issues yet. */

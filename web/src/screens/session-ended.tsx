@@ -1,6 +1,6 @@
 /**
- * The question to sign in again, over a page whose session has ended. The page behind it stays, with all that the user
- * has entered.
+ * The notice that the session has ended, below a page that stays with all that the user has entered, and the question to
+ * sign in again. The question comes at a click: a dialog that opened by itself would take the keys of a user who types.
  */
 import { useState } from 'preact/hooks';
 import type { Session, SessionState, User } from '../auth/session';
@@ -20,12 +20,12 @@ interface SessionEndedProps {
 }
 
 export function SessionEnded({ session, state, user, drafts }: SessionEndedProps) {
-  const [isAsking, setAsking] = useState(true);
+  const [isAsking, setAsking] = useState(false);
   const unsent = writeQueue.unsent.value;
   if (!isAsking) {
     return (
-      <div class="unsent session-ended" role="status">
-        <span>{words.signIn.expired}</span>
+      <div class="unsent session-ended" role="alert">
+        <span>{whyNotSignedIn(state) ?? words.signIn.expired}</span>
         <button class="button" type="button" onClick={() => setAsking(true)}>
           {words.signIn.submit}
         </button>
@@ -34,7 +34,6 @@ export function SessionEnded({ session, state, user, drafts }: SessionEndedProps
   }
   return (
     <Dialog title={words.signIn.title} unasked onClose={() => setAsking(false)}>
-      <p role="alert">{whyNotSignedIn(state) ?? words.signIn.expired}</p>
       <p>{session.choosesUser ? words.signIn.goesOn(unsent) : words.signIn.leaves(unsent)}</p>
       <div class="dialog-buttons">
         <button class="button" type="button" onClick={() => setAsking(false)}>
