@@ -33,7 +33,7 @@ def create_webhook(request: CommandRequest) -> Response:
     own, actor, project, body = request.container, request.actor, request.path["project"], request.body()
     create = partial(
         webhook_store.create_webhook,
-        *(own.table, actor, project, body, request.container.webhook_seals),
+        *(own.table, own.catalogs, actor, project, body, request.container.webhook_seals),
         localhost=own.to_localhost,
     )
     return _with_secret(

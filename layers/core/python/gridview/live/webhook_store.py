@@ -48,6 +48,7 @@ MAX_WEBHOOKS = 20
 
 def create_webhook(
     table: Table,
+    catalogs: Catalogs,
     actor: Actor,
     project: str,
     body: Any,
@@ -94,7 +95,9 @@ def create_webhook(
         transact(table, [*own, raise_epoch(items)], answered)
         return answered
 
-    return retry_lost_races(change)
+    created = retry_lost_races(change)
+    catalogs.forget(actor.tenant, project)
+    return created
 
 
 def update_webhook(
