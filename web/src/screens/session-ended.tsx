@@ -1,6 +1,6 @@
 /**
- * The notice that the session has ended, below a page that stays with all that the user has entered, and the question to
- * sign in again. The question comes at a click: a dialog that opened by itself would take the keys of a user who types.
+ * The notice that the session has ended, and the question to sign in again. The page stays, with all that the user has
+ * entered. The question comes at a click: a dialog that opened by itself would take the keys of a user who types.
  */
 import { useState } from 'preact/hooks';
 import type { Session, SessionState, User } from '../auth/session';
