@@ -434,7 +434,7 @@ export class ProjectModel {
       const [issue] = outcome.taken.made;
       if (issue) {
         this.editor.moveRefusals(draft, issue.num);
-        this.placeIfLeft(issue.num);
+        this.leaveDraft();
       }
       return outcome;
     } finally {
@@ -442,10 +442,10 @@ export class ProjectModel {
     }
   }
 
-  /** A new issue goes to its place at once if the user has moved on from its row while it was created. */
-  private placeIfLeft(num: number): void {
-    const focus = this.issueInFocus();
-    if (!this.isBoard && this.added.has(num) && !(focus && this.added.has(focus.num))) this.settle();
+  /** A draft has become an issue. It goes to its place now if the user has moved on from it meanwhile. */
+  private leaveDraft(): void {
+    const row = this.selection.peek()?.anchor.row;
+    if (row !== undefined && !this.isBoard) this.leaveRow(row);
   }
 
   /** The numbers of the rows that are no issues yet. */
