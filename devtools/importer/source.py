@@ -203,7 +203,7 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[str]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise Failure(f"{path}, line {number}: this is not UTF-8 text.") from error
-        # UTF-16 without a byte order mark reads as UTF-8 with these.
-        if "\0" in text:
+        # UTF-16 without a byte order mark reads as UTF-8 with these. A value may have one, a head does not.
+        if number == 1 and "\0" in text:
             raise Failure(f"{path}, line {number}: this is not UTF-8 text.")
         yield text

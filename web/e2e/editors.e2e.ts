@@ -375,23 +375,22 @@ describe('a new row of a project with required fields', () => {
         { id: 'cost', name: 'Cost', type: 'number', required: true },
         { id: 'note', name: 'Note', type: 'text', required: true },
       ],
-      issues: [],
+      issues: [{ name: 'Rivet', fields: { cost: 1, note: 'short' } }],
     });
     const visited = await visit();
     const { page } = visited;
     const project = await ProjectPage.open(visited, id);
-    await page.getByRole('button', { name: 'New row' }).click();
+    await project.toolbar.getByRole('button', { name: 'New row' }).click();
     await editorIn(page).waitFor();
     await page.keyboard.type('Girder');
     await page.keyboard.press('Enter');
     for (const [column, text] of [['Cost', '5'], ['Note', 'long']] as const) {
-      await page.getByText(/Cost|Note/).first().waitFor();
-      await (await project.cell(0, column)).click();
+      await (await project.cell(1, column)).click();
       await page.keyboard.type(text);
       await page.keyboard.press('Enter');
     }
-    await expect.poll(() => valuesOf(api, id, 1).catch(() => null)).toMatchObject({ name: 'Girder', cost: 5, note: 'long' });
-    await project.counts('1 issue');
+    await expect.poll(() => valuesOf(api, id, 2).catch(() => null)).toMatchObject({ name: 'Girder', cost: 5, note: 'long' });
+    await project.counts('2 issues');
   });
 });
 

@@ -80,7 +80,10 @@ export class EncodingError extends Error {}
 export async function* rowsOf(file: Blob): AsyncGenerator<string[][]> {
   const head = new Uint8Array(await file.slice(0, 1 << 16).arrayBuffer());
   const encoding = encodingOf(head);
-  const reader = new CsvReader(delimiterOf(decoderOf(encoding)(head)));
+  const beginning = decoderOf(encoding)(head);
+  // UTF-16 without a mark reads as UTF-8 with these. A value may have one, a head does not.
+  if (beginning.split('\n', 1)[0]?.includes('\0')) throw new EncodingError();
+  const reader = new CsvReader(delimiterOf(beginning));
   const decode = decoderOf(encoding);
   const pieces = file.stream().getReader();
   for (;;) {
@@ -101,12 +104,7 @@ function encodingOf([first, second]: Uint8Array): string {
 /** Decodes a text in pieces, which may end within a character. Undefined ends the text. */
 function decoderOf(encoding: string): (piece: Uint8Array | undefined) => string {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  return (piece) => {
-    const text = decoded(decoder, piece);
-    // UTF-16 without a mark reads as UTF-8 with these.
-    if (text.includes('\0')) throw new EncodingError();
-    return text;
-  };
+  return (piece) => decoded(decoder, piece);
 }
 
 function decoded(decoder: TextDecoder, piece: Uint8Array | undefined): string {

@@ -32,6 +32,7 @@ endpoints = Endpoints[CommandContainer]("History", "command")
 def undo(request: CommandRequest) -> Response:
     """Take a change back, at once or by a job; repeatable with an Idempotency-Key."""
     from gridview.commands import undo as undoing
+    from gridview.commands import undo_answers as answers
     from gridview.commands.undo_decision import Undo
 
     own, actor = request.container, request.actor
@@ -49,7 +50,7 @@ def undo(request: CommandRequest) -> Response:
         if "nums" in asked.model_fields_set:
             extent = undoing.of_issues(own.table, catalog, order, extent, asked.nums)
         if asked.dry_run:
-            return Response(200, undoing.looked_at(extent)).under(change)
+            return Response(200, answers.looked_at(extent)).under(change)
         admission(request, 1 if extent.more else len(extent.versions)).require(own.table)
         if extent.more:
             job = jobs.start(own.table, actor, catalog.project, JobKind.UNDO, order.to_stored(), change)
@@ -57,10 +58,10 @@ def undo(request: CommandRequest) -> Response:
         rule = Undo(catalog, actor.user, change)
         note(request, change, always=True)
         results = undoing.take_back(own.table, rule, order, extent)
-        if (late := undoing.late_in(results)) is not None and not undoing.has_written(results):
+        if (late := answers.late_in(results)) is not None and not answers.has_written(results):
             raise late
-        written = token(request, undoing.versions_written(results))
-        return Response(200, undoing.answer_of(results, change), written).under(change)
+        written = token(request, answers.versions_written(results))
+        return Response(200, answers.answer_of(results, change), written).under(change)
 
     if use is None:
         answer = run(request.change, None)

@@ -6,6 +6,7 @@ It holds the issue numbers reserved for the request, a lease, and a mark that it
 documents.
 """
 
+import time
 from collections.abc import Callable
 from uuid import UUID
 
@@ -16,7 +17,6 @@ from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Use, answered, new_state
-from gridview.support import clock
 from gridview.support.errors import RequestError, RequestInProgress
 
 
@@ -116,7 +116,7 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
             return record.answer
         state = {**new_state(use), "change": change.bytes, "lease": lease}
         if record.state is not None:
-            if record.state["lease"] >= clock.seconds() * 1000:
+            if record.state["lease"] >= time.time() * 1000:
                 raise RequestInProgress("The same request is in progress. Send it again to get its answer.")
             state = {**record.state, "again": True, "lease": lease}
         admission.require(table)

@@ -38,7 +38,6 @@ from gridview.schema.trash import DELETED_BY, living
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import (
-    MAX_PROBLEM_BYTES,
     Conflict,
     FieldError,
     Forbidden,
@@ -50,7 +49,6 @@ from gridview.support.errors import (
     Overloaded,
     RequestError,
     VersionMismatch,
-    problem,
 )
 from gridview.support.validation import parse
 from gridview.view import freshness
@@ -80,8 +78,6 @@ _AT_ONCE = 16
 _ATTEMPTS = 8
 _NAMED = 20
 """Issues or users that an error names."""
-_PROBLEM_BYTES = 600_000
-"""Bytes of all problems in an answer, each of which has an equal share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,18 +315,6 @@ def of_issues(
     return part
 
 
-def looked_at(extent: Extent) -> dict[str, Any]:
-    """Return the answer of an undo that only says how many issues it is about; None: more than one request
-    takes back.
-    """
-    return {
-        "undone": [],
-        "change": None,
-        "refused": [],
-        "issues": None if extent.more else len(extent.versions),
-    }
-
-
 # The known part of a change
 
 
@@ -421,38 +405,6 @@ def take_back(
         work = _Group(table, undo, order, extent, group, only_look=only_look)
         results += in_threads(work.take_back, group, _AT_ONCE)
     return [one for one in results if one is not None]
-
-
-def has_written(results: Iterable[TakenBack]) -> bool:
-    """Return whether there is anything that an undo of this undo could take back."""
-    return any(one.wrote for one in results)
-
-
-def late_in(results: Iterable[TakenBack]) -> RequestError | None:
-    """Return a refusal that passes once the history holds all of the change; None: there is none."""
-    return next((one.refused for one in results if isinstance(one.refused, HistoryNotReady)), None)
-
-
-def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
-    """Return the answer of an undo: the issues of which anything was taken back, and the issues of which
-    something was not.
-
-    `change`: the change that its writes are part of; null in the answer if there are none.
-    """
-    refused = [one for one in results if one.refused is not None]
-    room = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // max(len(refused), 1))
-    return {
-        "undone": [{"num": one.num, "version": one.version} for one in results if one.version is not None],
-        "change": str(change) if has_written(results) else None,
-        "refused": [
-            {"num": one.num, "problem": problem(one.refused, room)} for one in refused if one.refused
-        ],
-    }
-
-
-def versions_written(results: Iterable[TakenBack]) -> dict[int, int]:
-    """Return the issues of which anything was taken back, each with its version then, or DELETED."""
-    return {one.num: DELETED if one.deleted else one.version for one in results if one.version is not None}
 
 
 class _Group:

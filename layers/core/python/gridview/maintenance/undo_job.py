@@ -12,6 +12,7 @@ from pyroaring import BitMap
 
 from gridview.commands import undo
 from gridview.commands.undo import TakenBack, UndoOrder
+from gridview.commands.undo_answers import late_in
 from gridview.commands.undo_decision import Undo
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
@@ -101,7 +102,7 @@ class _UndoTurn(NumberedTurn):
         extent = undo.extent_of(member for member in members if member.num in wanted)
         rule = Undo(catalog, job.user, UUID(bytes=job.change))
         results = undo.take_back(self._table, rule, self._order, extent, only_look=only_look)
-        if (late := undo.late_in(results)) is not None and not only_look:
+        if (late := late_in(results)) is not None and not only_look:
             raise Overloaded(str(late))  # the turn is repeated: what it wrote is not written twice
         return results
 

@@ -7,6 +7,7 @@ The records of a project share a partition, so that what leaves the project can 
 (`maintenance.forgotten_answers`).
 """
 
+import time
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -60,7 +61,7 @@ class Record:
     @property
     def state(self) -> Item | None:
         """The item with the state; None if there is none, or if it has expired."""
-        if self.stored is None or self.stored[keys.TTL_ATTRIBUTE] < clock.seconds():
+        if self.stored is None or self.stored[keys.TTL_ATTRIBUTE] < time.time():
             return None
         return self.stored
 
