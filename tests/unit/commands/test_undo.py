@@ -15,7 +15,8 @@ from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues, trash
 from gridview.commands.actor import Actor
 from gridview.commands.context import WriteContext
-from gridview.commands.undo import Extent, TakenBack, UndoOrder, take_back
+from gridview.commands.undo import Extent, UndoOrder, take_back
+from gridview.commands.undo_answers import TakenBack
 from gridview.commands.undo_decision import Undo
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys

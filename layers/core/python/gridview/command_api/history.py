@@ -50,7 +50,7 @@ def undo(request: CommandRequest) -> Response:
         if "nums" in asked.model_fields_set:
             extent = undoing.of_issues(own.table, catalog, order, extent, asked.nums)
         if asked.dry_run:
-            return Response(200, answers.looked_at(extent)).under(change)
+            return Response(200, undoing.looked_at(extent)).under(change)
         admission(request, 1 if extent.more else len(extent.versions)).require(own.table)
         if extent.more:
             job = jobs.start(own.table, actor, catalog.project, JobKind.UNDO, order.to_stored(), change)

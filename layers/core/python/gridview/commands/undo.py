@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from uuid import UUID
 
 from gridview.commands import jobs
@@ -22,6 +22,7 @@ from gridview.commands.context import WriteContext
 from gridview.commands.issues import delete_issue
 from gridview.commands.requests import UndoRequest
 from gridview.commands.trash import require_place
+from gridview.commands.undo_answers import TakenBack
 from gridview.commands.undo_decision import Affected, Undo, UndoStep, UndoVerdict, decide
 from gridview.commands.written_changes import WrittenChange
 from gridview.dynamodb.errors import ConditionFailed
@@ -112,20 +113,6 @@ class Extent:
         """With the instant of one more version."""
         at = member.at
         return replace(self, first=min(self.first or at, at or self.first), last=max(self.last, at))
-
-
-class TakenBack(NamedTuple):
-    """The outcome for an issue: its version now, if anything was taken back or nothing was left to; and why
-    not all of it was.
-
-    `wrote`: the undo has made a version of it, now or in an earlier attempt.
-    """
-
-    num: int
-    version: int | None
-    refused: RequestError | None
-    deleted: bool = False
-    wrote: bool = False
 
 
 def parse_undo(body: Any) -> UndoRequest:
@@ -313,6 +300,18 @@ def of_issues(
             [FieldError(f"nums.{place}", "must be an issue that the change touched") for place in unknown],
         )
     return part
+
+
+def looked_at(extent: Extent) -> dict[str, Any]:
+    """Return the answer of an undo that only says how many issues it is about; None: more than one request
+    takes back.
+    """
+    return {
+        "undone": [],
+        "change": None,
+        "refused": [],
+        "issues": None if extent.more else len(extent.versions),
+    }
 
 
 # The known part of a change

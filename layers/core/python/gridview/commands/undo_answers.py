@@ -1,15 +1,28 @@
 """What an undo has done, and how it answers. Pure."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from gridview.commands.undo import Extent, TakenBack
 from gridview.encoding.consistency import DELETED
 from gridview.support.errors import MAX_PROBLEM_BYTES, HistoryNotReady, RequestError, problem
 
 _PROBLEM_BYTES = 600_000
 """Bytes of all problems in an answer, each of which has an equal share."""
+
+
+class TakenBack(NamedTuple):
+    """The outcome for an issue: its version now, if anything was taken back or nothing was left to; and why
+    not all of it was.
+
+    `wrote`: the undo has made a version of it, now or in an earlier attempt.
+    """
+
+    num: int
+    version: int | None
+    refused: RequestError | None
+    deleted: bool = False
+    wrote: bool = False
 
 
 def has_written(results: Iterable[TakenBack]) -> bool:
@@ -42,15 +55,3 @@ def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
 def versions_written(results: Iterable[TakenBack]) -> dict[int, int]:
     """Return the issues of which anything was taken back, each with its version then, or DELETED."""
     return {one.num: DELETED if one.deleted else one.version for one in results if one.version is not None}
-
-
-def looked_at(extent: Extent) -> dict[str, Any]:
-    """Return the answer of an undo that only says how many issues it is about; None: more than one request
-    takes back.
-    """
-    return {
-        "undone": [],
-        "change": None,
-        "refused": [],
-        "issues": None if extent.more else len(extent.versions),
-    }

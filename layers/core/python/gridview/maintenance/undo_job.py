@@ -11,8 +11,8 @@ from uuid import UUID
 from pyroaring import BitMap
 
 from gridview.commands import undo
-from gridview.commands.undo import TakenBack, UndoOrder
-from gridview.commands.undo_answers import late_in
+from gridview.commands.undo import UndoOrder
+from gridview.commands.undo_answers import TakenBack, late_in
 from gridview.commands.undo_decision import Undo
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
