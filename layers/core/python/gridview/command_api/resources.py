@@ -37,6 +37,7 @@ LATER = (
     "gridview.commands.placing_request",
     "gridview.commands.reads",
     "gridview.commands.undo",
+    "gridview.commands.undo_answers",
     "gridview.commands.undo_decision",
     "gridview.commands.views",
     "gridview.live.webhook_store",
