@@ -1,6 +1,8 @@
 """Delivered webhooks: writes over the API, the stream's consumer, the queues, a receiver, and passing time."""
 
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +59,14 @@ class Courier:
         return self.account.modules["deliver"].handler(
             {"Records": records}, context or Context(milliseconds_left=60_000)
         )
+
+    @contextmanager
+    def through(self, around: Callable[[Any, Callable[[], Any]], Any]) -> Iterator[None]:
+        """Let the function see its table through an adversary that decides about the calls, in a `with` block."""
+        with pytest.MonkeyPatch.context() as patch:
+            table = self.account.table.seen_through(around)
+            patch.setattr(self.account.modules["deliver"], "table", table)
+            yield
 
     @staticmethod
     def _due(queue: deque[Hint]) -> list[Hint]:

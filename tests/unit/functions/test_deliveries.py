@@ -647,12 +647,8 @@ def test_a_kill_between_sending_and_recording_repeats_the_message(
             raise Killed
         return perform()
 
-    module = courier.account.modules["deliver"]
-    whole = module.table
-    module.table = courier.account.table.seen_through(dying)  # type: ignore[attr-defined]
-    with pytest.raises(Killed):
+    with courier.through(dying), pytest.raises(Killed):
         courier.turn(*courier.account.outboxes)
-    module.table = whole  # type: ignore[attr-defined]
     sent = len(receiver.received)
     assert sent >= 1
     assert courier.log(hook) == []
@@ -684,12 +680,8 @@ def test_a_turn_after_a_killed_one_sends_no_recorded_message_again(
                 raise Killed
         return perform()
 
-    module = courier.account.modules["deliver"]
-    whole = module.table
-    module.table = courier.account.table.seen_through(dying)  # type: ignore[attr-defined]
-    with pytest.raises(Killed):
+    with courier.through(dying), pytest.raises(Killed):
         courier.turn(*courier.account.outboxes)
-    module.table = whole  # type: ignore[attr-defined]
     courier.account.outboxes.clear()
     assert len(receiver.received) == len(courier.log(hook)) == AT_ONCE
     courier.wait(200)
@@ -773,12 +765,11 @@ def test_a_message_that_cannot_be_recorded_does_not_repeat_the_recorded_ones(
             raise Overloaded("busy")
         return perform()
 
-    module = courier.account.modules["deliver"]
-    module.table = courier.account.table.seen_through(refusing)  # type: ignore[attr-defined]
-    courier.deliver()
-    assert outbox(courier, hook)["holder"]
-    assert 0 < clock.until(outbox(courier, hook)["sort"]) <= RETRY
-    courier.wait(30)
+    with courier.through(refusing):
+        courier.deliver()
+        assert outbox(courier, hook)["holder"]
+        assert 0 < clock.until(outbox(courier, hook)["sort"]) <= RETRY
+        courier.wait(30)
     sent = Counter(one["data"]["num"] for one in receiver.contents)
     assert sent == {1: 1, 2: 4, 3: 1, 4: 1, 5: 1, 6: 1}
     assert outbox(courier, hook)["holder"] == ""
@@ -1458,16 +1449,12 @@ def test_an_internal_error_is_raised_after_the_other_webhooks(
     courier.issue(path)
     courier.skip(1)
     hints = [Hint(live_keys.outbox("0807", "plain", "w000000000000"), clock.now()), *courier.account.outboxes]
-    table = courier.account.modules["deliver"].table
 
     def broken(attempted: Any, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "get" and attempted.key[0].endswith("w000000000000"):
             raise ZeroDivisionError
         return perform()
 
-    module = courier.account.modules["deliver"]
-    module.table = courier.account.table.seen_through(broken)  # type: ignore[attr-defined]
-    with pytest.raises(ZeroDivisionError):
+    with courier.through(broken), pytest.raises(ZeroDivisionError):
         courier.turn(*hints)
-    module.table = table  # type: ignore[attr-defined]
     assert len(receiver.received) == 1

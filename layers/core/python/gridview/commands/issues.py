@@ -40,7 +40,7 @@ class Updated(NamedTuple):
     merged: list[str] | None = None
 
 
-_BUSY = "Other requests are changing this issue. Try again."
+BUSY = "Other requests are changing this issue. Try again."
 
 Guard = Callable[[Updated], None]
 """Inspects a write before it is made, and raises to forbid it."""
@@ -248,9 +248,9 @@ def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:
     """Return the Conflict of a change that lost every race, with the present issue. NotFound: it was deleted."""
     found = get_issue(table, catalog, num)
     try:
-        return Conflict(_BUSY, current=documents.to_json(catalog, found))
+        return Conflict(BUSY, current=documents.to_json(catalog, found))
     except UnknownOption:  # of younger definitions
-        return Conflict(_BUSY)
+        return Conflict(BUSY)
 
 
 def _marked(mark: str | None) -> Document:

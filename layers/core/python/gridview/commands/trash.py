@@ -5,7 +5,7 @@ from uuid import UUID
 
 from gridview.commands.actor import Actor
 from gridview.commands.idempotency import Transact
-from gridview.commands.issues import MAX_ISSUES
+from gridview.commands.issues import BUSY, MAX_ISSUES
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import trashed_json
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
@@ -99,5 +99,4 @@ def purge_issue(
 
 
 def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:
-    current = trashed_json(catalog, get_trashed(table, catalog, num))
-    return Conflict("Other requests are changing this issue. Try again.", current=current)
+    return Conflict(BUSY, current=trashed_json(catalog, get_trashed(table, catalog, num)))
