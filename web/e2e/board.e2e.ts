@@ -268,6 +268,41 @@ describe('a board', () => {
     await board.hasCards('done', []);
   });
 
+  test('asks for the required fields of a new card', async ({ visit, api }) => {
+    const id = await makeProject(api, {
+      name: 'Required',
+      states: STATES,
+      fields: [
+        { id: 'cost', name: 'Cost', type: 'number', required: true },
+        { id: 'safe', name: 'Safe', type: 'bool', required: true },
+        { id: 'kind', name: 'Kind', type: 'enum', required: true, options: [{ value: 'beam' }, { value: 'bolt' }] },
+        { id: 'site', name: 'Site', type: 'text', required: true, default: 'North' },
+      ],
+      issues: [],
+    });
+    const { page } = await visit();
+    const board = await BoardPage.open({ page }, id);
+    const column = board.column('done');
+    await column.getByRole('button', { name: 'New card in done' }).click();
+    await page.keyboard.type('Gusset');
+    await page.keyboard.press('Enter');
+    await column.getByText('Cost needs a value.').waitFor();
+    expect(await column.getByLabel('Site').count()).toBe(0);
+    await column.getByLabel('Cost').fill('dear');
+    await column.getByLabel('Safe').selectOption('No');
+    await column.getByLabel('Kind').selectOption('bolt');
+    await column.getByRole('button', { name: 'Create the card' }).click();
+    await column.getByText('Cost needs a value.').waitFor({ state: 'hidden' });
+    await expect.poll(() => column.getByLabel('Cost').getAttribute('aria-invalid')).toBe('true');
+    await column.getByLabel('Cost').fill('5');
+    await column.getByLabel('Cost').press('Enter');
+    await board.hasCards('done', ['Gusset']);
+    await expect.poll(() => valuesOf(api, id, 1).catch(() => ({}))).toMatchObject({ name: 'Gusset', state: 'done', cost: 5, safe: false, kind: 'bolt', site: 'North' });
+    // One undo takes all of it back.
+    await page.keyboard.press('Control+z');
+    await board.hasCards('done', []);
+  });
+
   test('is only looked at by viewers', async ({ visit, api }) => {
     const id = await bridge(api);
     const { page } = await visit(VIEWER);

@@ -392,6 +392,25 @@ describe('a new row of a project with required fields', () => {
     await expect.poll(() => valuesOf(api, id, 2).catch(() => null)).toMatchObject({ name: 'Girder', cost: 5, note: 'long' });
     await project.counts('2 issues');
   });
+
+  test('is not covered by the notice of an empty project', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Empty', fields: [{ id: 'cost', name: 'Cost', type: 'number', required: true }], issues: [] });
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id);
+    const notice = page.getByText('This project has no issues yet');
+    await notice.waitFor();
+    await project.toolbar.getByRole('button', { name: 'New row' }).click();
+    await editorIn(page).waitFor();
+    await page.keyboard.type('Girder');
+    await page.keyboard.press('Enter');
+    await notice.waitFor({ state: 'hidden' });
+    await (await project.cell(0, 'Cost')).click();
+    await page.keyboard.type('5');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 1).catch(() => null)).toMatchObject({ name: 'Girder', cost: 5 });
+    await project.counts('1 issue');
+  });
 });
 
 describe('entered text', () => {

@@ -48,6 +48,18 @@ describe('rows at the end', () => {
     expect(rows()).toEqual([[57, 'Beam']]);
   });
 
+  it('are gone with their issues, and drafts stay', () => {
+    const { added, rows } = end();
+    added.add([issue(57, 'Girder'), issue(58, 'Beam')]);
+    const draft = added.draft({});
+    added.remove([57, 3]);
+    expect(rows()).toEqual([[58, 'Beam'], [draft, undefined]]);
+    expect(added.isEmpty.value).toBe(false);
+    added.remove([58]);
+    added.dropDraft(draft);
+    expect(added.isEmpty.value).toBe(true);
+  });
+
   it('do not come back as issues once the user has left them', () => {
     const { added, rows } = end();
     const girder = issue(57, 'Girder');

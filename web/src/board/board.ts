@@ -490,13 +490,24 @@ export class Board {
     return shown.find(({ key }) => key === this.focus.peek()?.column) ?? shown[0];
   }
 
-  /** The form of a new card was left with this name; null: it was cancelled. */
-  named(text: string | null): void {
+  /** The fields that the form of a new card has: its name, and each that needs a value and has none by default. */
+  get fieldsOfNew(): readonly Field[] {
+    return this.model.fields.filter(
+      ({ id, custom, required, editable, default: value }) =>
+        id === 'name' || (custom && required && editable && value === null && id !== this.field?.id),
+    );
+  }
+
+  /** The form of a new card was left with these texts. One that is empty is cancelled. */
+  enteredNew(texts: readonly { readonly field: Field; readonly text: string }[]): void {
     const row = this.cards.peek().draft;
-    const name = this.model.field('name');
-    if (!row || !name) return;
-    if (text?.trim()) this.actions.commit(row, name, { text: text.trim() });
-    else this.actions.drop(row.num);
+    if (row && texts.some(({ text }) => text)) this.actions.enterTexts(row, texts);
+    else this.cancelNew();
+  }
+
+  cancelNew(): void {
+    const row = this.cards.peek().draft;
+    if (row) this.actions.drop(row.num);
   }
 
   // Settings

@@ -2,13 +2,12 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { pill } from '../cells/show';
-import { keyOf } from '../edits/marks';
 import { formatFigure } from '../grid/figures';
-import type { Row } from '../fields/values';
 import { Icon } from '../ui/icon';
 import { words as pageWords } from '../words';
 import type { Board, ShownColumn } from './board';
 import { Card, cardHeight, pitchOf } from './card';
+import { DraftForm } from './draft-form';
 import { drawn, heightOf, isStretched, offsetAt, placeAt, revealing, scrolledTo, topOf } from './viewport';
 import { boardWords as words } from './words';
 
@@ -40,7 +39,7 @@ export function ColumnView(props: ColumnProps) {
   return (
     <div class={`board-column${isTarget ? ' is-target' : ''}`} data-column={column.key} role="group" aria-label={words.column(name, column.lane.length)}>
       <Head {...props} name={name} />
-      {draft && board.cards.value.columnOf(draft) === column.key && <Draft key={draft.num} board={board} row={draft} />}
+      {draft && board.cards.value.columnOf(draft) === column.key && <DraftForm key={draft.num} board={board} row={draft} />}
       <Cards {...props} name={name} />
     </div>
   );
@@ -92,47 +91,6 @@ function Name({ board, column, name }: Pick<ColumnProps, 'board' | 'column'> & {
     else element.current.textContent = name;
   }, [field, value, name]);
   return <span ref={element} class="board-name" title={name} />;
-}
-
-/** The form of a new card. Its name creates the issue; nothing is left of a form that is cancelled. */
-function Draft({ board, row }: { readonly board: Board; readonly row: Row }) {
-  const sent = useRef('');
-  const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => input.current?.focus(), []);
-  const mark = board.model.editor.marks.value.get(keyOf(row.num, 'name'));
-  const end = (text: string) => {
-    if (text.trim() && text === sent.current) return;
-    sent.current = text;
-    board.named(text.trim() ? text : null);
-  };
-  return (
-    <form
-      class="card-draft"
-      onSubmit={(event) => {
-        event.preventDefault();
-        end(input.current?.value ?? '');
-      }}
-    >
-      <input
-        ref={input}
-        type="text"
-        aria-label={words.draft}
-        placeholder={words.draft}
-        aria-invalid={mark?.kind === 'refused'}
-        title={mark?.kind === 'refused' ? mark.message : words.draft}
-        data-version={row.version}
-        onInput={() => (sent.current = '')}
-        onBlur={(event) => end(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return;
-          event.preventDefault();
-          event.stopPropagation();
-          sent.current = event.currentTarget.value;
-          board.named(null);
-        }}
-      />
-    </form>
-  );
 }
 
 function hasKeyboard(element: HTMLElement): boolean {

@@ -19,6 +19,7 @@ export const boardWords = {
   open: 'Open the issue',
   loading: 'Loading …',
   draft: 'Name of the new card',
+  create: 'Create the card',
   none: 'No cards',
   hidden: 'Hidden columns',
   show: (column: string) => `Show the column ${column}`,

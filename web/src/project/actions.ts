@@ -349,6 +349,31 @@ export class Actions {
     if ((await turn) === null && this.creating.get(draft) === turn) this.creating.delete(draft);
   }
 
+  /**
+   * Create the issue of a draft from these texts, together. If one of them is no value of its field, it is marked, and
+   * nothing is created.
+   */
+  enterTexts(row: Row, texts: readonly { readonly field: Field; readonly text: string }[]): void {
+    const { editor } = this.model;
+    editor.unmark(texts.map(({ field }) => ({ num: row.num, field: field.id })));
+    const values: { readonly field: Field; readonly value: CellValue }[] = [];
+    for (const { field, text } of texts) {
+      const parsed = parseText(field, text);
+      if (parsed.ok) values.push({ field, value: parsed.value });
+      else editor.refuse(row.num, field.id, text, parsed.message);
+    }
+    const last = values.pop();
+    if (!last || values.length + 1 < texts.length) return;
+    const drafted = this.creating.has(row.num) ? undefined : this.drafted.get(row.num);
+    for (const { field, value } of values) {
+      if (drafted) {
+        drafted.values.set(field.id, value);
+        this.keepInDraft(row.num, field, value);
+      } else this.commit(row, field, { value });
+    }
+    this.commit(row, last.field, { value: last.value });
+  }
+
   /** An editor of a draft was closed without a value. A draft without any is gone, with its refused texts. */
   private leaveDraft(draft: number, field: Field): void {
     const { lacking = [] } = this.drafted.get(draft) ?? {};
@@ -362,10 +387,14 @@ export class Actions {
     return (await this.creating.get(draft)) ?? draft;
   }
 
+  private keepInDraft(draft: number, field: Field, value: CellValue): void {
+    this.model.keepDraft(draft);
+    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: value } }));
+  }
+
   /** Show a value in a draft, as one that is being written. */
   private showInDraft(draft: number, field: Field, after: CellValue): void {
-    this.model.keepDraft(draft);
-    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
+    this.keepInDraft(draft, field, after);
     if (this.model.drafts.includes(draft)) this.model.editor.hold(draft, field.id);
   }
 

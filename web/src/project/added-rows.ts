@@ -1,4 +1,5 @@
 /** Rows at the end of the screen, without a place yet: new issues, and drafts, which are no issues yet. */
+import { computed, signal } from '@preact/signals';
 import type { Project } from '../api/types';
 import type { Kept, Patch } from '../edits/change';
 import type { Field } from '../fields/fields';
@@ -6,7 +7,8 @@ import { isDraft, rowOf, type Row } from '../fields/values';
 import { ADDED, type Run } from '../rows/layout';
 
 export class AddedRows {
-  private rows: readonly Row[] = [];
+  private readonly rows = signal<readonly Row[]>([]);
+  readonly isEmpty = computed(() => !this.rows.value.length);
   /** The number of the next draft. */
   private next = 0;
   /** The drafts in which the user has entered a value. */
@@ -24,12 +26,12 @@ export class AddedRows {
   ) {}
 
   get length(): number {
-    return this.rows.length;
+    return this.rows.peek().length;
   }
 
   /** The drafts, in the order in which they began. */
   get drafts(): readonly number[] {
-    return this.rows.flatMap(({ num }) => (isDraft(num) ? [num] : []));
+    return this.rows.peek().flatMap(({ num }) => (isDraft(num) ? [num] : []));
   }
 
   /** The user has entered a value in a draft: it stays until it is an issue, or is deleted. */
@@ -43,21 +45,21 @@ export class AddedRows {
 
   /** Whether there are rows that go to their places once the user moves on: others than drafts with values. */
   get hasPassing(): boolean {
-    return this.rows.some(({ num }) => !this.kept.has(num));
+    return this.rows.peek().some(({ num }) => !this.kept.has(num));
   }
 
   /** The rows from an offset on, if the API has none of them. */
   unwritten(offset: number, limit: number): readonly Row[] | null {
-    return this.rows.every(({ num }) => isDraft(num)) ? this.rows.slice(offset, offset + limit).map((row) => this.held(row.num) ?? row) : null;
+    return this.rows.peek().every(({ num }) => isDraft(num)) ? this.rows.peek().slice(offset, offset + limit).map((row) => this.held(row.num) ?? row) : null;
   }
 
   has(num: number): boolean {
-    return this.rows.some((row) => row.num === num);
+    return this.rows.peek().some((row) => row.num === num);
   }
 
   /** The run of the layout that shows them. */
   run(): Run {
-    return { key: ADDED, filter: { field: 'num', op: 'in', value: this.rows.map(({ num }) => num) }, count: this.length };
+    return { key: ADDED, filter: { field: 'num', op: 'in', value: this.rows.peek().map(({ num }) => num) }, count: this.length };
   }
 
   /** Add a draft with these values. Returns its number. */
@@ -65,13 +67,13 @@ export class AddedRows {
     const num = this.next;
     this.next -= 1;
     const { values, ...row } = this.rowOf({ num, version: 0, body });
-    this.change([...this.rows, { ...row, values: { ...values, num: null } }]);
+    this.change([...this.rows.peek(), { ...row, values: { ...values, num: null } }]);
     return num;
   }
 
   dropDraft(num: number): void {
     this.kept.delete(num);
-    this.change(this.rows.filter((row) => row.num !== num));
+    this.change(this.rows.peek().filter((row) => row.num !== num));
   }
 
   /** An issue is created from a draft, with this body. Returns how to end that. */
@@ -95,22 +97,27 @@ export class AddedRows {
         this.kept.delete(draft);
       } else return false;
     }
-    this.change([...this.rows.map((row) => replacing.get(row.num) ?? row), ...others]);
+    this.change([...this.rows.peek().map((row) => replacing.get(row.num) ?? row), ...others]);
     return true;
+  }
+
+  /** These issues were deleted. */
+  remove(nums: readonly number[]): void {
+    if (nums.some((num) => this.has(num))) this.change(this.rows.peek().filter(({ num }) => !nums.includes(num)));
   }
 
   /** Forget them: they are read again, in their places. Drafts with values stay. */
   forget(): void {
-    if (this.kept.size) this.change(this.rows.filter(({ num }) => this.kept.has(num)));
-    else this.rows = [];
+    if (this.kept.size) this.change(this.rows.peek().filter(({ num }) => this.kept.has(num)));
+    else this.rows.value = [];
   }
 
   private change(rows: readonly Row[]): void {
-    this.rows = rows.map((row) => {
+    this.rows.value = rows.map((row) => {
       const held = this.held(row.num);
       return held && held.version >= row.version ? held : row;
     });
-    this.show(this.rows);
+    this.show(this.rows.peek());
   }
 
   private rowOf({ num, version, body }: Kept): Row {

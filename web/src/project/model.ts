@@ -364,7 +364,10 @@ export class ProjectModel {
     const drawer = this.panels.drawer.peek();
     if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.drawer.value = null;
     if (deleted.length) {
-      this.checked.set(deleted.map(({ num }) => num), false);
+      const gone = deleted.map(({ num }) => num);
+      this.checked.set(gone, false);
+      // Otherwise a new card in focus would stay, and keep all others in their places.
+      this.added.remove(gone);
       this.settle();
     }
     if (made.length) {
@@ -446,6 +449,11 @@ export class ProjectModel {
   private leaveDraft(): void {
     const row = this.selection.peek()?.anchor.row;
     if (row !== undefined && !this.isBoard) this.leaveRow(row);
+  }
+
+  /** Whether there are rows at the end that have no place yet. */
+  get hasAdded(): boolean {
+    return !this.added.isEmpty.value;
   }
 
   /** The numbers of the rows that are no issues yet. */

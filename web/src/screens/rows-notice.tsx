@@ -40,7 +40,8 @@ export function RowsNotice({ model, onAdd }: RowsNoticeProps) {
       </div>
     );
   }
-  if (counts?.matched !== 0) return null;
+  // A new row would be below the notice.
+  if (counts?.matched !== 0 || model.hasAdded) return null;
   // The columns of a board stay usable.
   return (
     <div class={`over-grid${model.view.value.kind === 'board' ? ' is-below' : ''}`}>
