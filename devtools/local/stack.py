@@ -32,7 +32,10 @@ Twice as many may be in flight.
 _FOLD_SECONDS = "10"
 """Locally folds cost nothing, and a developer looks at blocks soon."""
 
-_READY_SECONDS = 60.0
+_READY_SECONDS = 300.0
+"""A busy machine is slow. A process that ends before ends the wait."""
+
+_HEALTH_SECONDS = 60.0
 _WATCH_SECONDS = 0.5
 _STOP_SECONDS = 3.0
 _SUPERVISOR_STOP_SECONDS = 30.0
@@ -226,7 +229,7 @@ def _wait_until_healthy(api: str, children: _Children) -> None:
 
 def healthy(api: str) -> bool:
     """Whether the API answers its health call."""
-    connection = http.client.HTTPConnection(api.removeprefix("http://"), timeout=_READY_SECONDS)
+    connection = http.client.HTTPConnection(api.removeprefix("http://"), timeout=_HEALTH_SECONDS)
     with contextlib.closing(connection):
         try:
             connection.request("GET", "/v1/health")

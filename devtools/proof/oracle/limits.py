@@ -1,10 +1,12 @@
 """Limits that projects of a hundred issues meet: of blocks, and of the reads for an answer."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from itertools import product
+from types import ModuleType
 from typing import Any
 
 Limits = Mapping[str, Any]
@@ -55,20 +57,42 @@ LIMITS: Mapping[str, Limits] = {
 
 @contextmanager
 def held_to(name: str) -> Iterator[None]:
-    """These limits, wherever the core has taken them from their homes, for the time of a `with` block."""
-    replaced: list[tuple[Any, str, Any]] = []
+    """These limits, wherever the core has taken them from their homes, for the time of a `with` block.
+
+    A block within such a block has the same limits.
+    """
+    if _held:
+        assert _held == [name]
+        yield
+        return
+    _held.append(name)
+    replaced: list[tuple[ModuleType, str, Any]] = []
     for constant, value in LIMITS[name].items():
-        home, _, attribute = constant.rpartition(".")
-        real = getattr(import_module(f"gridview.{home}"), attribute)
-        for module_name, module in list(sys.modules.items()):
-            if module_name.startswith("gridview.") and vars(module).get(attribute) is real:
-                replaced.append((module, attribute, real))
-                setattr(module, attribute, value)
+        for module, attribute, real in _places(constant, len(sys.modules)):
+            replaced.append((module, attribute, real))
+            setattr(module, attribute, value)
     try:
         yield
     finally:
-        for module, attribute, real in reversed(replaced):
+        _held.clear()
+        for module, attribute, real in replaced:
             setattr(module, attribute, real)
+
+
+_held: list[str] = []
+"""The limits in force in this process."""
+
+
+@cache
+def _places(constant: str, _modules: int) -> Sequence[tuple[ModuleType, str, Any]]:
+    """Where a constant is, and its value; `_modules`: how many modules are loaded, since another one may have it too."""
+    real = _real(constant)
+    attribute = constant.rpartition(".")[2]
+    return [
+        (module, attribute, real)
+        for name, module in list(sys.modules.items())
+        if name.startswith("gridview.") and vars(module).get(attribute) is real
+    ]
 
 
 def budgets(name: str) -> Mapping[str, int]:
@@ -81,7 +105,6 @@ def budgets(name: str) -> Mapping[str, int]:
     return {constant: LIMITS[name].get(constant) or _real(constant) for constant in constants}
 
 
-def _real(constant: str) -> int:
+def _real(constant: str) -> Any:
     home, _, attribute = constant.rpartition(".")
-    real: int = getattr(import_module(f"gridview.{home}"), attribute)
-    return real
+    return getattr(import_module(f"gridview.{home}"), attribute)

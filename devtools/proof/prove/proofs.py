@@ -50,21 +50,34 @@ class Proven(NamedTuple):
     differences: Sequence[str] = ()
 
 
-Finish = Callable[[], Proven]
-"""Waits for the end of a proof that has begun."""
+class Running(NamedTuple):
+    """Tests that run in a process of their own, with the file of their output."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def is_over(self) -> bool:
+        """Whether they have ended."""
+        return self.process.poll() is not None
+
+    def result(self) -> Proven:
+        """Wait for their end, and forget their output."""
+        status = self.process.wait()
+        text = self.log.read_text("utf-8", errors="replace").strip()
+        self.log.unlink()
+        return Proven(text.rpartition("\n")[2], [] if status == 0 else [text])
 
 
 class Proof(NamedTuple):
     """One proof; `run` takes how many processes it may use.
 
-    `begin`: begins a proof that mostly waits, so that others can run beside it.
+    If it mostly waits, `run` only begins it, and others run beside it.
     """
 
     name: str
     proves: str
-    run: Callable[[int], Proven]
+    run: Callable[[int], Proven | Running]
     on_request: bool = False
-    begin: Callable[[], Finish] | None = None
 
 
 def play(seeds: Sequence[int], engine: Engine, jobs: int) -> Proven:
@@ -173,38 +186,30 @@ def _worse_than_recorded(size: int) -> list[str]:
 
 def run_tests(paths: Sequence[str], jobs: int) -> Proven:
     """Run the tests of some files, each in any of the processes; tests that enumerate go through everything."""
-    return _begin_pytest("-n", str(jobs), "--dist", "worksteal", *paths)()
+    return _begin_pytest("-n", str(jobs), "--dist", "worksteal", *paths).result()
 
 
 def run_tests_in_turn(paths: Sequence[str], _: int) -> Proven:
     """Run tests that start engines and processes of their own, one after another; they too go through everything."""
-    return begin_tests_in_turn(paths)()
+    return _begin_pytest(*paths).result()
 
 
-def begin_tests_in_turn(paths: Sequence[str]) -> Finish:
+def begin_tests_in_turn(paths: Sequence[str], _: int) -> Running:
     """Begin such tests."""
     return _begin_pytest(*paths)
 
 
-def _begin_pytest(*arguments: str) -> Finish:
+def _begin_pytest(*arguments: str) -> Running:
     handle, name = tempfile.mkstemp(".log", "gridview-proof-")
     with os.fdopen(handle) as output:
-        running = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "pytest", "-q", "--show-capture=no", *arguments],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": PYTHONPATH, "GRIDVIEW_THOROUGH": "1"},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-
-    def finish() -> Proven:
-        status = running.wait()
-        log = Path(name)
-        text = log.read_text("utf-8", errors="replace").strip()
-        log.unlink()
-        return Proven(text.rpartition("\n")[2], [] if status == 0 else [text])
-
-    return finish
+    return Running(process, Path(name))
 
 
 def run_tests_of_the_comparison(jobs: int) -> Proven:
@@ -242,8 +247,7 @@ PROOFS: tuple[Proof, ...] = (
     Proof(
         "the page",
         "the web page works in a browser by mouse, keys and touch, and each state fits each window and look",
-        partial(run_tests_in_turn, ["tests/web/test_browser.py"]),
-        begin=partial(begin_tests_in_turn, ["tests/web/test_browser.py"]),
+        partial(begin_tests_in_turn, ["tests/web/test_browser.py"]),
     ),
     Proof(
         "imports",
@@ -263,11 +267,6 @@ PROOFS: tuple[Proof, ...] = (
                 "tests/engine/test_oracle_engine.py",
             ],
         ),
-    ),
-    Proof(
-        "a short soak",
-        "under mixed load and kills nothing that was answered is lost, and all that is derived agrees",
-        partial(run_tests_in_turn, ["tests/engine/test_soak.py"]),
     ),
     Proof(
         "benchmark",
@@ -447,13 +446,19 @@ PROOFS: tuple[Proof, ...] = (
         partial(hold_to_the_baseline, baseline.SIZES),
     ),
     Proof(
+        "a short soak",
+        "under mixed load and kills nothing that was answered is lost, and all that is derived agrees",
+        partial(run_tests_in_turn, ["tests/engine/test_soak.py"]),
+    ),
+    Proof(
         "comparison of a million",
         f"PostgreSQL and gridview give equal answers over {MILLION:,} issues",
         compare_a_million,
         on_request=True,
     ),
 )
-"""In the order in which they run. Proofs that run beside the others end after them.
+"""In the order in which they run.
 
-Proofs of one process come first: the page's tests, which have begun, use the other processors.
+Proofs of one process come first: the page's tests, which have begun, use the other processors. The soak waits for
+answers of a stack, so it comes when those tests are over.
 """

@@ -2,6 +2,7 @@
 
 import io
 import re
+import subprocess
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,9 @@ from devtools.proof.faults.scenarios import RANDOM, Played
 from devtools.proof.oracle import compare
 from devtools.proof.oracle.loading import Difference
 from devtools.proof.prove import command, proofs
+from devtools.proof.prove import record as records
 from devtools.proof.prove.proofs import NotHere, Proof, Proven
+from devtools.proof.prove.record import Record
 
 
 def here(_: int) -> Proven:
@@ -45,9 +48,10 @@ def breaks(_: int) -> Proven:
     raise KeyError("what")
 
 
-def ran(*proven: Any) -> tuple[int, list[str]]:
+def ran(*proven: Any, record: Record | None = None) -> tuple[int, list[str]]:
     console = Console(file=io.StringIO(), highlight=False, soft_wrap=True)
-    status = command.run_all(console, [Proof(one.__name__, "", one) for one in proven], 1)
+    run = command.Run(console, record)
+    status = run.run_all([Proof(getattr(one, "__name__", "tests"), "", one) for one in proven], 1)
     assert isinstance(console.file, io.StringIO)
     return status, console.file.getvalue().splitlines()
 
@@ -210,12 +214,58 @@ def test_a_proof_that_mostly_waits_runs_beside_the_others(tmp_path: Any) -> None
         (tmp_path / "ended").touch()
         return Proven("7 things")
 
-    begin = partial(proofs.begin_tests_in_turn, [str(waiting)])
-    console = Console(file=io.StringIO(), highlight=False, soft_wrap=True)
-    chosen = [Proof("waits", "", breaks, begin=begin), Proof("other", "", other)]
-    assert command.run_all(console, chosen, 1) == 0
-    assert isinstance(console.file, io.StringIO)
-    first, second, total = console.file.getvalue().splitlines()
+    status, (first, second, total) = ran(partial(proofs.begin_tests_in_turn, [str(waiting)]), other)
+    assert status == 0
     assert first.startswith("proven   other: 7 things")
-    assert second.startswith("proven   waits: 1 passed")
+    assert second.startswith("proven   tests: 1 passed")
     assert total.startswith("2 of 2 proofs")
+
+
+def test_a_run_that_was_ended_is_resumed_with_what_it_had_not_proven(tmp_path: Path) -> None:
+    def record(commit: str = "0b") -> Record:
+        return Record(tmp_path / "build" / "proven.json", commit)
+
+    status, (before, *_) = ran(here, differs, record=record())
+    assert status == 1
+    assert [*record().lines] == ["here"]
+    status, (first, second, *_, total, _) = ran(here, differs, record=record())
+    assert status == 1
+    assert first == f"{before}, in an earlier run"
+    assert second.startswith("FAILED   differs: ")
+    assert total.startswith("1 of 2 proofs")
+    assert record("0c").lines == {}, "they prove nothing of another commit"
+    again = record()
+    again.forget("here")
+    assert record().lines == {}
+
+
+def test_only_a_commit_without_changed_files_is_resumed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(records, "ROOT", tmp_path)
+    monkeypatch.setattr(records, "FILE", tmp_path / ".build" / "proven.json")
+    monkeypatch.setattr(command, "PROOFS", [Proof("here", "", here)])
+
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=ada", "-c", "user.email=ada@localhost")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    assert main(["prove", "--resume"]) == 1
+    assert "Files differ from the commit" in capsys.readouterr().err
+    git("init")
+    (tmp_path / ".gitignore").write_text(".build\n")
+    git("add", ".")
+    git("commit", "-m", "one")
+    assert main(["prove", "--resume"]) == 1
+    assert "No run has proven anything of this commit yet" in capsys.readouterr().err
+    assert main(["prove"]) == 0
+    capsys.readouterr()
+    assert main(["prove", "--resume"]) == 0
+    assert "in an earlier run" in capsys.readouterr().out
+    assert main(["prove"]) == 0
+    assert "in an earlier run" not in capsys.readouterr().out
+    (tmp_path / "new").write_text("")
+    assert main(["prove", "--resume"]) == 1
+    (tmp_path / "new").unlink()
+    git("commit", "--allow-empty", "-m", "two")
+    assert main(["prove", "--resume"]) == 1
