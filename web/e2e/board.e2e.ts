@@ -252,7 +252,14 @@ describe('a board', () => {
     await page.keyboard.press('Enter');
     await board.hasCards('done', ['Gusset']);
     await expect.poll(() => valuesOf(api, id, 7).catch(() => ({}))).toMatchObject({ name: 'Gusset', state: 'done' });
-    // The new card has the focus.
+    // Each new card has the focus.
+    await board.column('open').getByRole('button', { name: 'New card in open' }).click();
+    await page.keyboard.type('Hanger');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => activeCard(page)).toBe('Hanger');
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => board.cards('open')).not.toContain('Hanger');
+    await board.card('Gusset').click();
     await page.keyboard.press('Space');
     await page.locator('[aria-live="assertive"]').getByText('Picked up “Gusset” from done.').waitFor();
     await page.keyboard.press('ArrowLeft');
@@ -288,6 +295,17 @@ describe('a board', () => {
     await page.keyboard.press('Enter');
     await column.getByText('Cost needs a value.').waitFor();
     expect(await column.getByLabel('Site').count()).toBe(0);
+    await column.getByLabel('Safe').selectOption('No');
+    // Asked for elsewhere, it comes along with all that was entered; also when the view changes.
+    const open = board.column('open');
+    await open.getByRole('button', { name: 'New card in open' }).click();
+    await expect.poll(() => open.getByLabel('Name of the new card').inputValue()).toBe('Gusset');
+    await page.getByRole('button', { name: 'Show as grid' }).click();
+    await page.getByText('Gusset').first().waitFor();
+    await page.getByRole('button', { name: 'Show as board' }).click();
+    await column.getByRole('button', { name: 'New card in done' }).click();
+    await expect.poll(() => column.getByLabel('Name of the new card').inputValue()).toBe('Gusset');
+    await expect.poll(() => column.getByLabel('Safe').locator('option:checked').innerText()).toBe('No');
     await column.getByLabel('Cost').fill('dear');
     await column.getByLabel('Safe').selectOption('No');
     await column.getByLabel('Kind').selectOption('bolt');

@@ -107,7 +107,8 @@ describe('values that do not fit their field', () => {
       fields: FIELDS,
       fieldAt: (column: number) => FIELDS[column],
       issuesIn: () => Promise.resolve([FIRST]),
-      rows: { held: () => undefined },
+      issuesFrom: () => Promise.resolve([FIRST]),
+      rows: { held: () => undefined, indexOf: () => 0 },
       selection: { value: null },
       editor: { apply, refuse },
       undoOffer: { deleted: () => false },
@@ -152,6 +153,7 @@ describe('rows that cannot be read', () => {
       rows: { held: () => undefined, at: () => ({ kind: 'issue', row: FIRST }), indexOf: () => 0 },
       checked: { origin: 9, extend },
       issuesIn: (first: number, last: number) => (isReachable(first) && first === last ? Promise.resolve([FIRST]) : Promise.reject(new OfflineError('away'))),
+      issuesFrom: (first: number, count: number) => (isReachable(first) && count === 1 ? Promise.resolve([FIRST]) : Promise.reject(new OfflineError('away'))),
       editor: { apply, refuse },
     } as unknown as ProjectModel;
     return { actions: new Actions(model), apply, refuse, extend };
@@ -200,8 +202,8 @@ describe('a paste that asks the user', () => {
       canEdit: true,
       fields: FIELDS,
       fieldAt: (column: number) => FIELDS[column],
-      issuesIn: () => Promise.resolve([FIRST]),
-      rows: { held: () => now },
+      issuesFrom: () => Promise.resolve([FIRST]),
+      rows: { held: () => now, indexOf: () => 0 },
       selection: { value: null },
       editor: { apply },
       undoOffer: { deleted: () => false },
@@ -213,13 +215,15 @@ describe('a paste that asks the user', () => {
 });
 
 describe('a fill', () => {
+  const screen = (head: number): readonly (Row | null)[] => (head < 0 ? issues : [...issues.slice(0, head), null, ...issues.slice(head)]);
   const issues: readonly Row[] = [1, 2, 3, 4].map((num) => ({ num, version: 1, values: { num, name: 'Beam', cost: num * 10, note: 'dry' } }));
-  const filled = async (source: Rectangle, target: Rectangle, continues: boolean) => {
+  /** `head`: the row that is the head of a group. */
+  const filled = async (source: Rectangle, target: Rectangle, continues: boolean, head = -1) => {
     const apply = vi.fn((change: Partial<Change>) => Promise.resolve({ taken: { ...NO_CHANGE, ...change }, problems: [] }));
     const model = {
       canEdit: true,
       fieldAt: (column: number) => FIELDS[column],
-      issuesIn: (first: number, last: number) => Promise.resolve(issues.slice(first, last + 1)),
+      issuesIn: (first: number, last: number) => Promise.resolve(screen(head).slice(first, last + 1).filter((row) => row !== null)),
       editor: { apply },
     } as unknown as ProjectModel;
     await new Actions(model).fill(source, target, { continues });
@@ -234,6 +238,13 @@ describe('a fill', () => {
   it('otherwise repeats the cells, and so does one of a single row', async () => {
     expect(await filled(rows(0, 1, 2), rows(0, 3, 2), false)).toEqual(['3 cost 10', '4 cost 20']);
     expect(await filled(rows(0, 0, 2), rows(0, 2, 2), true)).toEqual(['2 cost 10', '3 cost 10']);
+  });
+
+  it('counts issues, also across the head of a group', async () => {
+    expect(await filled(rows(0, 1, 2), rows(0, 4, 2), true, 2)).toEqual(['3 cost 30', '4 cost 40']);
+    expect(await filled(rows(0, 2, 2), rows(0, 4, 2), false, 1)).toEqual(['3 cost 10', '4 cost 20']);
+    expect(await filled(rows(3, 4, 2), rows(0, 4, 2), false, 1)).toEqual(['1 cost 30', '2 cost 40']);
+    expect(await filled(rows(0, 4, 2), rows(0, 4, 2, 3), false, 2)).toEqual(['1 note 10', '2 note 20', '3 note 30', '4 note 40']);
   });
 });
 

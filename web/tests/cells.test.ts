@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { formatJson } from '../src/api/json';
 import type { FieldType } from '../src/api/types';
 import { formatAverage, formatValue } from '../src/cells/format';
+import { numberText } from '../src/cells/number-text';
 import { parseText } from '../src/cells/parse';
 import { textOf } from '../src/cells/text';
 import { field } from './fields';
@@ -24,6 +25,19 @@ describe('typed text', () => {
     ['12345678901234567890.123456789012345678', '12345678901234567890.123456789012345678'],
   ])('is the number %s', (text, digits) => {
     expect(formatJson(read('number', text))).toBe(digits);
+  });
+
+  it.each(['en', 'de', 'de-CH', 'es', 'fr', 'pt-BR', 'pl', 'sv', 'hi', 'ar-EG', 'fa'])('that the page writes in %s is read back as the same number', (locale) => {
+    const numbers = numberText(locale);
+    for (const digits of ['0.125', '12.345', '-3.250', '1234567', '1234.5', '1.000', '1.5e-7', '2e10', '0.12345678901234567890123456789012345678']) {
+      expect(numbers.read(numbers.write(digits))).toBe(digits);
+    }
+  });
+
+  it('is a number as the locale groups it', () => {
+    expect(numberText('de').read('1.234')).toBe('1234');
+    expect(numberText('de').read('0,125')).toBe('0.125');
+    expect(numberText('en').read('1.234')).toBe('1.234');
   });
 
   it.each(['abc', '1.2.3', '--1', '1e99999', ''])('is not a number: %j', (text) => {

@@ -17,7 +17,7 @@ function panel(upToDate: (row: Row) => Row = (row) => row) {
     answers.shift()?.(answer);
     await shown;
   };
-  return { issue, read, name: () => issue.row.value?.values['name'] };
+  return { issue, answers, read, name: () => issue.row.value?.values['name'] };
 }
 
 describe('the issue in the panel', () => {
@@ -34,5 +34,17 @@ describe('the issue in the panel', () => {
     expect(name()).toBe('written');
     await read(issueOf(3, 'latest'));
     expect([name(), issue.trail.value?.version]).toEqual(['latest', 3]);
+  });
+
+  it('is read again when the user comes back before the next one has come', async () => {
+    const { issue, answers, read, name } = panel();
+    await read(issueOf(1, 'first'));
+    const shown = [issue.show(2, 1), issue.show(1, 1)];
+    expect(name()).toBeUndefined();
+    await expect.poll(() => answers.length).toBe(2);
+    answers[0]?.({ ...issueOf(1, 'next'), num: 2 });
+    answers[1]?.(issueOf(1, 'again'));
+    await Promise.all(shown);
+    expect([name(), issue.trail.value?.num, issue.error.value]).toEqual(['again', 1, null]);
   });
 });

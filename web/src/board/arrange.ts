@@ -68,6 +68,11 @@ export class Cards {
     return [...this.strays.values()].map(({ row }) => valueOf(row, this.arranging.by) as BoardValue);
   }
 
+  /** The new issues that have no place yet. */
+  get added(): readonly number[] {
+    return [...this.strays.values()].flatMap(({ row, isNew }) => (isNew ? [row.num] : []));
+  }
+
   /** The key of the column in which a row is. */
   columnOf(row: Row): string {
     return keyOfColumn(valueOf(row, this.arranging.by) as BoardValue);

@@ -9,7 +9,7 @@ import { BATCH } from '../edits/writes';
 import { keyOf } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import type { Anchor } from '../edits/placing';
-import { isDraft, valueOf, type Row } from '../fields/values';
+import { valueOf, type Row } from '../fields/values';
 import { labelOf } from '../grid/group-label';
 import type { Mover } from '../grid/move-entries';
 import { placeRows } from '../manual/place';
@@ -84,6 +84,8 @@ export class Board {
   readonly announcement = signal('');
   /** The most columns that are shown. */
   readonly most = signal(MAX_BOARD_COLUMNS);
+  /** How often the user has asked for a new card: its form takes the focus each time. */
+  readonly asked = signal(0);
   readonly views = new Map<string, ColumnView>();
   /** Returns the rows that are held; another function after each change of them. */
   private readonly held: Signal<() => Iterable<Held>>;
@@ -482,7 +484,10 @@ export class Board {
   add(column: Column | undefined = this.columnForNew()): void {
     if (!column) this.refuseComputed();
     if (!column || !this.field || !this.model.canEdit) return;
-    this.actions.draft([{ field: this.field.id, after: column.value }]);
+    const values = [{ field: this.field.id, after: column.value }];
+    // A new card that was refused may be in another column, or in none that is shown.
+    this.actions.putInDraft(this.actions.draft(values), values);
+    this.asked.value += 1;
   }
 
   private columnForNew(): Column | undefined {
@@ -498,16 +503,14 @@ export class Board {
     );
   }
 
-  /** The form of a new card was left with these texts. One that is empty is cancelled. */
-  enteredNew(texts: readonly { readonly field: Field; readonly text: string }[]): void {
-    const row = this.cards.peek().draft;
-    if (row && texts.some(({ text }) => text)) this.actions.enterTexts(row, texts);
-    else this.cancelNew();
+  /** The form of the new card in this row was left with these texts. One that is empty is cancelled. */
+  enteredNew(row: Row, texts: readonly { readonly field: Field; readonly text: string }[]): void {
+    if (texts.some(({ text }) => text.trim())) this.actions.enterTexts(row, texts);
+    else this.cancelNew(row);
   }
 
-  cancelNew(): void {
-    const row = this.cards.peek().draft;
-    if (row) this.actions.drop(row.num);
+  cancelNew(row: Row): void {
+    this.actions.drop(row.num);
   }
 
   // Settings
@@ -537,18 +540,17 @@ export class Board {
     this.held.value = () => this.model.rows.entries();
     const { awaited } = this;
     if (awaited !== null && this.model.rows.at(awaited).kind === 'issue') this.goTo(awaited, { takesFocus: mayTakeFocus() });
-    if (before.draft && !this.cards.peek().draft) this.tookDraft(before.draft);
+    if (before.draft && !this.cards.peek().draft) this.tookDraft(before.draft, before.added);
     // The focus may have come to a column before its cards.
     const entered = this.awaited === null && this.focus.peek() === null ? this.shown.peek().find(({ key }) => this.views.get(key)?.isFocused()) : undefined;
     if (entered) this.entered(entered);
     this.followFocus();
   }
 
-  /** The new card has become an issue: it gets the focus. */
-  private tookDraft(draft: Row): void {
-    const [added] = [...this.model.rows.entries()].filter(({ run, row }) => run.key === ADDED && !isDraft(row.num));
-    const column = this.cards.peek().columnOf(draft);
-    if (added && mayTakeFocus()) this.choose(column, added.row.num);
+  /** The new card has become an issue: it gets the focus. `known`: the new issues before it. */
+  private tookDraft(draft: Row, known: readonly number[]): void {
+    const added = this.cards.peek().added.find((num) => !known.includes(num));
+    if (added !== undefined && mayTakeFocus()) this.choose(this.cards.peek().columnOf(draft), added);
   }
 
   private followFocus(): void {

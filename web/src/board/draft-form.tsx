@@ -1,7 +1,7 @@
 /** The form of a new card: its name, and each field that needs a value. Together they create the issue. */
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { textOf } from '../cells/text';
-import { keyOf } from '../edits/marks';
+import { keyOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import type { Row } from '../fields/values';
 import { words as pageWords } from '../words';
@@ -11,27 +11,27 @@ import { boardWords as words } from './words';
 /** Nothing is left of a form that is cancelled, or that the user leaves while it is empty. */
 export function DraftForm({ board, row }: { readonly board: Board; readonly row: Row }) {
   const form = useRef<HTMLFormElement>(null);
-  /** The texts that were sent last: leaving the form does not send them again. */
-  const sent = useRef<string | null>(null);
-  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input')?.focus(), []);
-  const entered = () => {
-    const data = form.current && new FormData(form.current);
-    return board.fieldsOfNew.map((field) => {
-      const text = data?.get(field.id);
-      return { field, text: typeof text === 'string' ? text.trim() : '' };
+  /** The texts as the draft has them, or as they were sent last. */
+  const known = useRef('');
+  const entered = () =>
+    board.fieldsOfNew.map((field) => {
+      const control = form.current?.elements.namedItem(field.id);
+      return { field, text: control && 'value' in control ? control.value : '' };
     });
+  const send = (texts = entered()) => {
+    known.current = joined(texts);
+    board.enteredNew(row, texts);
   };
-  /** Whether these texts were not sent yet. */
-  const isNew = (texts: ReturnType<typeof entered>) => {
-    const sending = texts.map(({ text }) => text).join('\n');
-    const before = sent.current;
-    sent.current = sending;
-    return sending !== before;
-  };
-  const end = () => {
-    const texts = entered();
-    if (isNew(texts)) board.enteredNew(texts);
-  };
+  const isChanged = () => joined(entered()) !== known.current;
+  useLayoutEffect(() => {
+    known.current = joined(entered());
+    // What was typed until the issue was created, is an edit of it.
+    return () => {
+      if (board.actions.isCreating(row.num) && isChanged()) send();
+    };
+  }, []);
+  const { value: asked } = board.asked;
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input')?.focus(), [asked]);
   return (
     <form
       ref={form}
@@ -39,19 +39,21 @@ export function DraftForm({ board, row }: { readonly board: Board; readonly row:
       data-version={row.version}
       onSubmit={(event) => {
         event.preventDefault();
-        end();
+        send();
       }}
-      onInput={() => (sent.current = null)}
       onFocusOut={({ relatedTarget, currentTarget }) => {
-        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) end();
+        const isWithin = relatedTarget instanceof Node && currentTarget.contains(relatedTarget);
+        // The focus stays in the form while the user is in another window.
+        if (isWithin || currentTarget.contains(document.activeElement)) return;
+        if (isChanged() || isEmpty(entered())) send();
       }}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
+        if (event.key !== 'Escape' || event.isComposing) return;
         event.preventDefault();
         event.stopPropagation();
         // The form loses the focus as it goes.
-        isNew(entered());
-        board.cancelNew();
+        known.current = joined(entered());
+        board.cancelNew(row);
       }}
     >
       {board.fieldsOfNew.map((field) => (
@@ -67,13 +69,24 @@ export function DraftForm({ board, row }: { readonly board: Board; readonly row:
   );
 }
 
+type Texts = Parameters<Board['enteredNew']>[1];
+
+function joined(texts: Texts): string {
+  return JSON.stringify(texts.map(({ text }) => text));
+}
+
+function isEmpty(texts: Texts): boolean {
+  return texts.every(({ text }) => !text.trim());
+}
+
 function Entry({ board, row, field }: { readonly board: Board; readonly row: Row; readonly field: Field }) {
   const note = useId();
   const mark = board.model.editor.marks.value.get(keyOf(row.num, field.id));
   const message = mark?.kind === 'refused' ? mark.message : null;
   const given = { name: field.id, 'aria-invalid': message !== null, 'aria-describedby': message === null ? undefined : note };
-  // A draft that the API refused keeps its values. Before, its name is that of every new issue.
-  const text = board.model.isKept(row.num) ? textOf(field.type, row.values[field.id] ?? null) : '';
+  // A draft keeps its values. Before it has any, its name is that of every new issue.
+  const kept = board.model.isKept(row.num) ? textOf(field.type, row.values[field.id] ?? null) : '';
+  const text = refusedText(mark) ?? kept;
   return (
     <>
       {field.id === 'name' ? (
@@ -90,6 +103,8 @@ function Entry({ board, row, field }: { readonly board: Board; readonly row: Row
                 </option>
               ))}
             </select>
+          ) : field.type === 'text' ? (
+            <textarea {...given} rows={2} defaultValue={text} />
           ) : (
             <input {...given} type="text" autocomplete="off" defaultValue={text} />
           )}
@@ -107,7 +122,7 @@ function Entry({ board, row, field }: { readonly board: Board; readonly row: Row
 function choicesOf(field: Field): readonly { readonly value: string; readonly label: string }[] {
   if (field.type === 'enum') return field.options.map(({ value }) => ({ value, label: value }));
   return [
-    { value: 'true', label: pageWords.cell.yes },
-    { value: 'false', label: pageWords.cell.no },
+    { value: textOf('bool', true), label: pageWords.cell.yes },
+    { value: textOf('bool', false), label: pageWords.cell.no },
   ];
 }

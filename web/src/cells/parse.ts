@@ -6,6 +6,7 @@ import type { CellValue } from '../fields/values';
 import { words } from '../words';
 import { dateReader } from './dates';
 import type { Typed } from './editors/editor';
+import { numberText } from './number-text';
 
 export type Parsed = { readonly ok: true; readonly value: CellValue } | { readonly ok: false; readonly message: string };
 
@@ -46,19 +47,12 @@ export function parseText(field: Field, text: string): Parsed {
   }
 }
 
-const PARTS = new Intl.NumberFormat().formatToParts(-12345.5);
-const GROUP = PARTS.find(({ type }) => type === 'group')?.value ?? ',';
-const POINT = PARTS.find(({ type }) => type === 'decimal')?.value ?? '.';
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
+const numbers = numberText();
 
 /** A number as the reader's locale writes it, or as programs do. All digits are kept. */
 export function parseNumber(text: string): Parsed {
-  const bare = text.replace(/[\s\u00a0\u202f]/g, '').replace('\u2212', '-');
-  const local = bare.replaceAll(GROUP, '').replace(POINT, '.');
-  // "1.5" is a number to programs everywhere, even where the locale groups by points. Three digits after a point are a
-  // group.
-  const plain = GROUP === '.' && /^[+-]?\d{1,3}(\.\d{3})+$/.test(bare) ? local : DECIMAL.test(bare) ? bare : local;
-  return DECIMAL.test(plain) ? value(new LosslessNumber(jsonNumber(plain))) : refused(words.parse.number);
+  const plain = numbers.read(text);
+  return plain === null ? refused(words.parse.number) : value(new LosslessNumber(jsonNumber(plain)));
 }
 
 /** A number, also as the format of its field writes it. */

@@ -3,14 +3,19 @@ import type { FieldType } from '../api/types';
 import { isoDay, twoDigits } from '../fields/calendar';
 import type { CellValue } from '../fields/values';
 import { isList } from './format';
+import { numberText } from './number-text';
+
+const numbers = numberText();
 
 /**
- * The text of a value for the clipboard and for editing: dates as ISO has them, numbers with a point and all digits.
+ * The text of a value for the clipboard and for editing: dates as ISO has them, numbers with all digits and the decimal
+ * mark of the reader.
  */
 export function textOf(type: FieldType, value: CellValue): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   if (isList(value)) return value.join(', ');
+  if (type === 'number') return numbers.write(String(value));
   if (type === 'datetime') return localTime(String(value));
   return String(value);
 }

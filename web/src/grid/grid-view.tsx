@@ -6,7 +6,7 @@ import { valuesFor } from './group-entries';
 import { showFigures, showGroup } from './group-head';
 import { headRoom } from './head-room';
 import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
-import { memberOf, unavailableIn } from '../fields/values';
+import { isDraft, memberOf, unavailableIn } from '../fields/values';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
 import type { Group } from '../rows/layout';
@@ -194,7 +194,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     checkAll: () => actions.checkLoaded(),
     expand: (index) => {
       const slot = rows.at(index);
-      if (slot.kind === 'issue') model.panels.drawer.value = { kind: 'issue', num: slot.row.num };
+      if (slot.kind === 'issue' && !isDraft(slot.row.num)) model.panels.drawer.value = { kind: 'issue', num: slot.row.num };
     },
     resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
     move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),

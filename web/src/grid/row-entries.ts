@@ -1,5 +1,5 @@
 /** The menu of a row, which is about all checked issues if its own is checked. */
-import type { Row } from '../fields/values';
+import { isDraft, type Row } from '../fields/values';
 import { MAX_DUPLICATES } from '../project/actions';
 import type { MenuEntry } from '../ui/menu';
 import { words } from '../words';
@@ -9,6 +9,7 @@ import type { MenuSources } from './menu-sources';
 /** `moves`: the entries that move the row. */
 export function rowEntries({ num }: Row, { model, actions, onAdd }: MenuSources, moves: readonly MenuEntry[]): readonly (readonly MenuEntry[])[] {
   const { context, checked, keys } = words;
+  if (isDraft(num)) return [[{ text: context.delete, icon: 'trash', act: () => void actions.removeIssues([num]) }]];
   const isChecked = model.checked.has(num);
   const nums = isChecked ? model.checkedNums : [num];
   const count = nums.length;

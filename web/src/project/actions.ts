@@ -145,7 +145,7 @@ export class Actions {
   async check(index: number, extend: boolean): Promise<void> {
     const { checked, rows } = this.model;
     const slot = rows.at(index);
-    if (slot.kind !== 'issue') return;
+    if (slot.kind !== 'issue' || isDraft(slot.row.num)) return;
     const origin = checked.origin === null ? undefined : rows.indexOf(checked.origin);
     if (!extend || origin === undefined) {
       this.reportRoom(checked.toggle(slot.row.num));
@@ -162,7 +162,7 @@ export class Actions {
   /** Check all loaded issues; if they are, uncheck all. */
   checkLoaded(): void {
     const { checked, rows } = this.model;
-    const loaded = rows.loaded();
+    const loaded = rows.loaded().filter((num) => !isDraft(num));
     if (loaded.every((num) => checked.has(num))) checked.clear();
     else this.reportRoom(checked.set(loaded, true));
   }
@@ -187,7 +187,12 @@ export class Actions {
   async cut(): Promise<void> {
     const { ranges } = this.model;
     const block = this.model.canEdit ? this.selectedBlock() : null;
-    if (block && (await this.toClipboard(block, words.actions.cut))) await this.clear(ranges);
+    if (!block) return;
+    let read: Promise<readonly Row[]> = Promise.resolve([]);
+    if (!(await this.toClipboard(block, words.actions.cut, () => (read = this.issuesOf(block.rows))))) return;
+    // Rows may have come between them meanwhile: those that were copied are cleared.
+    if (rowCount(block.rows) > BATCH) await this.clear(ranges);
+    else await this.reporting(async () => this.enterInRows('', [{ rows: await read, fields: this.fieldsOf(block.columns) }]));
   }
 
   /** Paste from the upper left corner of the latest range; one copied cell fills all ranges. */
@@ -201,7 +206,7 @@ export class Actions {
   }
 
   private async pasteBlock(block: Block, range: Rectangle, fields: readonly Field[]): Promise<void> {
-    const read = await this.model.issuesIn(range.top, range.top + block.length - 1);
+    const read = await this.model.issuesFrom(range.top, block.length);
     const textAt = (row: number, column: number) => block[row]?.[column] ?? '';
     const beyond = block.slice(read.length);
     const adds = beyond.length > 0 && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add));
@@ -211,7 +216,7 @@ export class Actions {
     const added = adds ? beyond.map((cells) => this.readNew(fields, cells)) : [];
     this.model.selection.value = {
       anchor: { row: range.top, column: range.left },
-      reach: { row: range.top + Math.max(1, rows.length) - 1, column: range.left + fields.length - 1 },
+      reach: { row: this.model.rows.indexOf(rows.at(-1)?.num ?? 0) ?? range.top + Math.max(1, rows.length) - 1, column: range.left + fields.length - 1 },
     };
     const outcome = await this.model.editor.apply({ edits, made: added.map(({ issue }) => issue) });
     // The new issues have no numbers before this.
@@ -264,13 +269,16 @@ export class Actions {
   private editsOf({ source, target, sources, targets, fields }: Fill, continues: boolean): readonly CellEdit[] {
     const isDown = source.left === target.left && source.right === target.right;
     const series = fields.map((field) => (continues && isDown ? seriesOf(field.type, sources.map((row) => valueOf(row, field.id))) : null));
+    // Counted in issues: heads of groups may be between the rows.
+    const within = targets.findIndex(({ num }) => num === sources[0]?.num);
+    const first = within >= 0 ? -within : target.top > source.top ? sources.length : -targets.length;
     return targets.flatMap((row, place) =>
       fields.flatMap((field, column): CellEdit[] => {
-        const from = sourceOf(source, { row: target.top + place, column: target.left + column });
-        const origin = sources[from.row - source.top];
+        const from = sourceOf({ ...source, top: 0, bottom: sources.length - 1 }, { row: first + place, column: target.left + column });
+        const origin = sources[from.row];
         const originField = this.model.fieldAt(from.column);
         if (!origin || !originField || !field.editable || (origin === row && originField === field)) return [];
-        const next = series[column]?.(target.top + place - source.top);
+        const next = series[column]?.(first + place);
         const parsed = next === undefined ? carried(origin, originField, field) : checked(field, next);
         if (parsed.ok) return [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }];
         this.model.editor.refuse(row.num, field.id, textOf(originField.type, valueOf(origin, originField.id)), parsed.message);
@@ -286,20 +294,27 @@ export class Actions {
   /** Give all cells of some ranges the value of a text, as one step of undo. */
   private async enter(text: string, ranges: readonly Rectangle[]): Promise<void> {
     if (!ranges.length || !this.model.canEdit) return;
-    await this.reporting(() => (rowCount(rowsOf(ranges)) > BATCH ? this.enterByJob(text, ranges) : this.enterInRows(text, ranges)));
+    await this.reporting(async () => {
+      if (rowCount(rowsOf(ranges)) > BATCH) await this.enterByJob(text, ranges);
+      // All are read before any cell is marked: a read that fails leaves none half done.
+      else await this.enterInRows(text, await Promise.all(ranges.map((range) => this.cellsOf(range))));
+    });
   }
 
   private async enterByJob(text: string, ranges: readonly Rectangle[]): Promise<void> {
     const block = joinedOf(ranges);
-    if (block) await this.setMany(block.rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
+    // The selection moves along with its rows.
+    const rows = () => rowsOf(this.model.ranges);
+    if (block) await this.setMany(rows, this.fieldsOf(block.columns).map((field) => [field, parseText(field, text)]));
     else this.outcome.value = words.actions.notOneJob;
   }
 
-  private async enterInRows(text: string, ranges: readonly Rectangle[]): Promise<void> {
-    // All are read before any cell is marked: a read that fails leaves none half done.
-    const read = await Promise.all(
-      ranges.map(async ({ top, bottom, left, right }) => ({ rows: await this.model.issuesIn(top, bottom), fields: this.fieldsFrom(left, right - left + 1) })),
-    );
+  /** The cells of a range, with the issues of its rows. */
+  private async cellsOf({ top, bottom, left, right }: Rectangle): Promise<Cells> {
+    return { rows: await this.model.issuesIn(top, bottom), fields: this.fieldsFrom(left, right - left + 1) };
+  }
+
+  private async enterInRows(text: string, read: readonly Cells[]): Promise<void> {
     this.note(this.readOnly.skipped(read.flatMap(({ fields }) => fields)));
     await this.writeOnce(read.flatMap(({ rows, fields }) => rows.flatMap((row) => this.read(row, fields, () => text))));
   }
@@ -350,8 +365,8 @@ export class Actions {
   }
 
   /**
-   * Create the issue of a draft from these texts, together. If one of them is no value of its field, it is marked, and
-   * nothing is created.
+   * Create the issue of a draft from these texts, together. If one of them is no value of its field, it is marked, and the
+   * draft keeps the others. If the issue is being created already, they are edits of it.
    */
   enterTexts(row: Row, texts: readonly { readonly field: Field; readonly text: string }[]): void {
     const { editor } = this.model;
@@ -362,16 +377,25 @@ export class Actions {
       if (parsed.ok) values.push({ field, value: parsed.value });
       else editor.refuse(row.num, field.id, text, parsed.message);
     }
-    const last = values.pop();
-    if (!last || values.length + 1 < texts.length) return;
-    const drafted = this.creating.has(row.num) ? undefined : this.drafted.get(row.num);
-    for (const { field, value } of values) {
-      if (drafted) {
-        drafted.values.set(field.id, value);
-        this.keepInDraft(row.num, field, value);
-      } else this.commit(row, field, { value });
+    if (this.isCreating(row.num)) {
+      for (const { field, value } of values) this.commit(row, field, { value });
+      return;
     }
-    this.commit(row, last.field, { value: last.value });
+    const last = values.length === texts.length ? values.pop() : undefined;
+    this.model.keepDraft(row.num);
+    this.putInDraft(row.num, values.map(({ field, value }) => ({ field: field.id, after: value })));
+    if (last) this.commit(row, last.field, { value: last.value });
+  }
+
+  isCreating(draft: number): boolean {
+    return this.creating.has(draft);
+  }
+
+  /** Give a draft these values. They do not create its issue. */
+  putInDraft(draft: number, values: Values): void {
+    for (const { field, after } of values) this.drafted.get(draft)?.values.set(field, after);
+    const given = Object.fromEntries(values.map(({ field, after }) => [field, after]));
+    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, ...given } }));
   }
 
   /** An editor of a draft was closed without a value. A draft without any is gone, with its refused texts. */
@@ -387,14 +411,10 @@ export class Actions {
     return (await this.creating.get(draft)) ?? draft;
   }
 
-  private keepInDraft(draft: number, field: Field, value: CellValue): void {
-    this.model.keepDraft(draft);
-    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: value } }));
-  }
-
   /** Show a value in a draft, as one that is being written. */
   private showInDraft(draft: number, field: Field, after: CellValue): void {
-    this.keepInDraft(draft, field, after);
+    this.model.keepDraft(draft);
+    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
     if (this.model.drafts.includes(draft)) this.model.editor.hold(draft, field.id);
   }
 
@@ -456,7 +476,7 @@ export class Actions {
     if (!selected.length || !this.model.canEdit) return;
     this.dropDrafts(selected);
     if (rowCount(selected) > BATCH) {
-      await this.removeMany(this.model.selectedTargets());
+      await this.removeMany(() => this.model.selectedTargets());
       return;
     }
     await this.reporting(async () => {
@@ -480,7 +500,7 @@ export class Actions {
     const [first] = nums;
     if (first === undefined || !this.model.canEdit) return;
     if (nums.length > BATCH) {
-      if (await this.removeMany(this.model.targetsOf(nums))) this.model.checked.set(nums, false);
+      if (await this.removeMany(() => this.model.targetsOf(nums))) this.model.checked.set(nums, false);
       return;
     }
     const name = this.model.rows.held(first)?.values['name'];
@@ -492,11 +512,14 @@ export class Actions {
     });
   }
 
-  /** Ask, and then have a job delete the issues of these targets. Returns whether it has begun. */
-  async removeMany(targets: readonly Target[]): Promise<boolean> {
-    if (!this.fitJobs(targets)) return false;
-    const title = words.actions.deleteMany(countOf(targets));
-    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changes.begin({ targets, set: null });
+  /**
+   * Ask, and then have a job delete the issues of these targets. Returns whether it has begun. Rows may move while the user
+   * is asked, so the targets are looked up again after that.
+   */
+  async removeMany(targets: () => readonly Target[]): Promise<boolean> {
+    if (!this.fitJobs(targets())) return false;
+    const title = words.actions.deleteMany(countOf(targets()));
+    return (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) && this.model.changes.begin({ targets: targets(), set: null });
   }
 
   /** Undo a step, by default the last. */
@@ -518,12 +541,13 @@ export class Actions {
       const from = this.model.fieldAt(sourceOf(source, { row: source.top, column: target.left + column }).column);
       return from ? [[field, carried(origin, from, field)] as const] : [];
     });
-    await this.setMany([{ first: target.top, last: target.bottom }], values);
+    await this.setMany(() => [{ first: target.top, last: target.bottom }], values);
   }
 
-  /** Ask, and then have a job give all issues of some rows these values. */
-  private async setMany(rows: readonly Rows[], values: readonly (readonly [Field, Parsed])[]): Promise<void> {
-    const targets = rows.flatMap((some) => this.model.targets(some));
+  /** Ask, and then have a job give all issues of some rows these values. Rows may move while the user is asked. */
+  private async setMany(rows: () => readonly Rows[], values: readonly (readonly [Field, Parsed])[]): Promise<void> {
+    const targetsNow = () => rows().flatMap((some) => this.model.targets(some));
+    const targets = targetsNow();
     const editable = values.filter(([field]) => field.editable);
     const refused = editable.flatMap(([, parsed]) => (parsed.ok ? [] : [parsed.message]));
     this.note([this.readOnly.skipped(values.map(([field]) => field)), ...refused].join(' ').trim());
@@ -531,7 +555,7 @@ export class Actions {
     const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
     const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
     if (!(await this.ask(words.jobs.changeMany(countOf(targets)), detail, words.jobs.change))) return;
-    await this.model.changes.begin({ targets, set: patchOf(edits, this.model.fields) });
+    await this.model.changes.begin({ targets: targetsNow(), set: patchOf(edits, this.model.fields) });
   }
 
   private note(text: string): void {
@@ -640,12 +664,12 @@ export class Actions {
   }
 
   /** Put cells into the clipboard. Returns whether they are there. */
-  private async toClipboard(block: Joined, done: (rows: number) => string): Promise<boolean> {
+  private async toClipboard(block: Joined, done: (rows: number) => string, read = () => this.issuesOf(block.rows)): Promise<boolean> {
     if (rowCount(block.rows) > MAX_COPIED) {
       this.outcome.value = words.actions.tooManyToCopy(MAX_COPIED);
       return false;
     }
-    return this.putBlock(this.issuesOf(block.rows).then((rows) => blockOf(rows, this.fieldsOf(block.columns))), done);
+    return this.putBlock(read().then((rows) => blockOf(rows, this.fieldsOf(block.columns))), done);
   }
 
   /** Put cells into the clipboard, and report the number of rows, or why it failed. Returns whether they are there. */
@@ -746,6 +770,12 @@ interface RefusedText {
   readonly message: string;
 }
 
+/** Cells of some issues that were read. */
+interface Cells {
+  readonly rows: readonly Row[];
+  readonly fields: readonly Field[];
+}
+
 /** A draft, which is no issue yet. */
 interface Drafted {
   /** By field id: from the beginning, and as the user entered them. A try that the API refused keeps them. */
@@ -783,5 +813,6 @@ function isLarge({ top, bottom }: Rectangle): boolean {
 /** The value that a cell passes to another one when it is filled. */
 function carried(row: Row, from: Field, to: Field): Parsed {
   const value = valueOf(row, from.id);
-  return from === to ? checked(to, value) : parseText(to, textOf(from.type, value));
+  const isCopied = from === to || (from.type === to.type && !to.options.length);
+  return isCopied ? checked(to, value) : parseText(to, textOf(from.type, value));
 }

@@ -271,9 +271,9 @@ export class ProjectModel {
   }
 
   /** The issues in some rows of the screen, in order. Issues that are not held are requested. */
-  async issuesIn(first: number, last: number): Promise<readonly Row[]> {
+  async issuesIn(first: number, last: number, most = Infinity): Promise<readonly Row[]> {
     const found: Row[] = [];
-    for (let index = first; index <= Math.min(last, this.size.rows - 1); ) {
+    for (let index = first; index <= Math.min(last, this.size.rows - 1) && found.length < most; ) {
       const slot = this.rows.at(index);
       if (slot.kind === 'issue') {
         if (!isDraft(slot.row.num)) found.push(slot.row);
@@ -285,12 +285,17 @@ export class ProjectModel {
         index += 1;
         continue;
       }
-      const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset);
+      const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset, most - found.length);
       const { rows } = await this.page(place.run, place.offset, limit);
       found.push(...this.upToDate(rows));
       index += limit;
     }
     return found;
+  }
+
+  /** So many issues from a row on, or as many as there are. Heads of groups may be between them. */
+  issuesFrom(first: number, count: number): Promise<readonly Row[]> {
+    return this.issuesIn(first, this.size.rows - 1, count);
   }
 
   /** Issues by their numbers, in the order of the view, with the columns of the screen. */
@@ -529,7 +534,7 @@ export class ProjectModel {
   }
 
   /** The issue that has the focus of the grid. */
-  private issueInFocus(): Row | null {
+  issueInFocus(): Row | null {
     const row = this.selection.peek()?.anchor.row;
     const slot = row === undefined ? undefined : this.rows.at(row);
     return slot?.kind === 'issue' && !isDraft(slot.row.num) ? slot.row : null;

@@ -24,9 +24,9 @@ export class OpenIssue implements HeldRows {
 
   /** Read an issue, unless it has been read in this version or a later one. */
   async show(num: number, version = 0): Promise<void> {
+    const trail = this.trail.peek();
     if (this.row.peek()?.num !== num) this.row.value = null;
-    const { num: readNum, version: readVersion } = this.trail.peek() ?? { num: 0, version: 0 };
-    if (readNum === num && version && readVersion >= version) return;
+    else if (trail?.num === num && version && trail.version >= version) return;
     this.reading.abort();
     const reading = new AbortController();
     this.reading = reading;

@@ -41,8 +41,9 @@ export function FindBar({ model, onClose }: FindBarProps) {
       aria-label={words.find.open}
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => {
+        if (event.isComposing) return;
         if (event.key === 'Escape') close();
-        else if (event.key === 'Enter' && event.target === input.current && !event.isComposing) void finding.next(event.shiftKey ? -1 : 1);
+        else if (event.key === 'Enter' && event.target === input.current) void finding.next(event.shiftKey ? -1 : 1);
         else return;
         event.preventDefault();
       }}

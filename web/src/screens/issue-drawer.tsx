@@ -34,8 +34,13 @@ interface IssueDrawerProps {
 
 export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerProps) {
   const parts = useRef<HTMLDivElement>(null);
-  // The panel follows the focus of the grid, but only once that moves: a list may have opened another issue.
-  const before = useRef(model.selection.peek());
+  // The panel follows the focus of the grid, but only once the user moves that: a list may have opened another issue. The
+  // selection also changes as its rows move.
+  const focused = () => {
+    const selection = model.selection.peek();
+    return { selection, num: model.issueInFocus()?.num ?? null, column: selection?.anchor.column };
+  };
+  const before = useRef(focused());
   // Whether the issue in focus is still being loaded.
   const awaited = useRef(false);
   const follow = () => {
@@ -45,9 +50,12 @@ export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerPro
   };
   useSignalEffect(() => {
     const selection = model.selection.value;
+    const { current: last } = before;
+    before.current = focused();
+    const { num, column } = before.current;
+    const isSame = selection === last.selection || (num !== null && num === last.num && column === last.column);
     // A chosen column is about all issues.
-    if (selection && selection !== before.current && !isWholeColumns(selection, model.size)) follow();
-    before.current = model.selection.value;
+    if (selection && !isSame && !isWholeColumns(selection, model.size)) follow();
   });
   useEffect(
     () =>
@@ -56,12 +64,13 @@ export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerPro
       }),
     [model],
   );
-  const row = model.issue.row.value;
+  const read = model.issue.row.value;
+  const row = read?.num === num ? read : null;
   const trail = model.issue.trail.value;
   const error = model.issue.error.value;
-  const version = Math.max(useHeldVersion(model, num), row?.num === num ? row.version : 0);
+  const version = Math.max(useHeldVersion(model, num), row?.version ?? 0);
   useEffect(() => void model.issue.show(num, version), [num, version]);
-  const isRead = row?.num === num;
+  const isRead = row !== null;
   useEffect(() => {
     if (isRead && part) showPart(parts.current?.querySelector(`.${part}`) ?? null);
   }, [isRead, num, part]);

@@ -50,6 +50,6 @@ function bulkActions(model: ProjectModel, actions: Actions): readonly ProjectAct
     ...(selected > 0 ? [{ text: words.jobs.changeSelected(selected), icon: 'pencil', act: change('rows') } as const] : []),
     { text: words.jobs.changeAll(matched, isFiltered), icon: 'pencil', act: change('all') },
     { text: words.bulk.replaceIn, icon: 'text', act: change('all', 'replace') },
-    { text: words.jobs.deleteAll(matched, isFiltered), icon: 'trash', act: () => void actions.removeMany(model.targets(null)) },
+    { text: words.jobs.deleteAll(matched, isFiltered), icon: 'trash', act: () => void actions.removeMany(() => model.targets(null)) },
   ];
 }

@@ -68,7 +68,7 @@ function NoIssues({ model, onAdd }: RowsNoticeProps) {
       if (!document.hidden) model.settle();
     }, POLL_INTERVAL);
     return () => clearInterval(timer);
-  }, []);
+  }, [model]);
   return (
     <div class="refusal">
       <strong>{words.empty.noIssues}</strong>

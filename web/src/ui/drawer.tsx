@@ -40,6 +40,7 @@ export function Drawer({ title, heading, tools, foot, isWide = false, isForm = f
       class={isWide ? 'drawer wide' : 'drawer'}
       aria-label={title}
       onKeyDown={(event) => {
+        if (event.isComposing) return;
         if (event.key === 'Escape') close();
         else onKey?.(event);
       }}

@@ -32,6 +32,7 @@ export function optionEditor(params: EditorParams): CellEditor {
   };
   input.addEventListener('input', narrow);
   input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
     if (list.move(event.key)) consume(event);
     else if (event.key === 'Enter' || event.key === 'Tab') chosen = list.activeItem;
   });
@@ -88,6 +89,7 @@ export function optionsEditor(params: EditorParams): CellEditor {
   };
   input.addEventListener('input', () => narrow());
   input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
     if (list.move(event.key)) consume(event);
     else if (event.key === 'Enter') {
       consume(event);

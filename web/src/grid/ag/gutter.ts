@@ -5,6 +5,7 @@
  * of all of them.
  */
 import type { ICellRendererComp, ICellRendererParams, IHeaderComp, IHeaderParams } from 'ag-grid-community';
+import { isDraft } from '../../fields/values';
 import { icon } from '../../ui/icons';
 import { words } from '../../words';
 import type { GridOwner } from '../grid';
@@ -35,7 +36,7 @@ export class GutterCell implements ICellRendererComp {
     number.textContent = node.rowPinned ? '' : String(index + 1);
     const slot = node.rowPinned ? null : owner.at(index);
     this.showLabel(slot?.kind === 'group', owner, index);
-    const num = slot?.kind === 'issue' ? slot.row.num : null;
+    const num = slot?.kind === 'issue' && !isDraft(slot.row.num) ? slot.row.num : null;
     this.element.classList.toggle('is-empty', num === null);
     box.hidden = open.hidden = num === null;
     if (num === null) return true;

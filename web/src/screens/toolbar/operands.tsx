@@ -123,7 +123,9 @@ function Options({ field, chosen, onChange }: { readonly field: Field; readonly 
 
 /** Values, one a line. The text is kept as typed: half of a quoted value is no other value. */
 function Lines({ values, onChange }: { readonly values: readonly string[]; readonly onChange: (values: readonly string[]) => void }) {
-  const [text, setText] = useState(() => toLines(values));
+  const [typed, setText] = useState(() => toLines(values));
+  // Another condition may have come to this place.
+  const text = fromLines(typed).join('\n') === values.join('\n') ? typed : toLines(values);
   return (
     <textarea
       rows={3}

@@ -123,6 +123,9 @@ function Kind({ model, kind, icon }: KindProps) {
 function Search({ model }: { readonly model: ProjectModel }) {
   const input = useRef<HTMLInputElement>(null);
   const { search } = model.view.value;
+  useLayoutEffect(() => {
+    if (input.current && input.current.value.trim() !== search) input.current.value = search;
+  }, [search]);
   const find = () => {
     const wanted = input.current?.value.trim() ?? '';
     if (wanted !== search) model.change({ search: wanted });
@@ -139,7 +142,6 @@ function Search({ model }: { readonly model: ProjectModel }) {
       <Icon name="search" />
       <input
         ref={input}
-        key={search}
         type="search"
         defaultValue={search}
         aria-label={words.toolbar.search}
