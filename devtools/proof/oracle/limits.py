@@ -62,7 +62,8 @@ def held_to(name: str) -> Iterator[None]:
     A block within such a block has the same limits.
     """
     if _held:
-        assert _held == [name]
+        if _held != [name]:
+            raise ValueError(f"{name}: within {_held}")
         yield
         return
     _held.append(name)

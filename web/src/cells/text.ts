@@ -8,8 +8,8 @@ import { numberText } from './number-text';
 const numbers = numberText();
 
 /**
- * The text of a value for the clipboard and for editing: dates as ISO has them, numbers with all digits and the decimal
- * mark of the reader.
+ * The text of a value for the clipboard and for editing. Dates are as in ISO 8601, and numbers have all digits and the
+ * decimal mark of the reader.
  */
 export function textOf(type: FieldType, value: CellValue): string {
   if (value === null) return '';

@@ -190,7 +190,7 @@ export class Actions {
     if (!block) return;
     let read: Promise<readonly Row[]> = Promise.resolve([]);
     if (!(await this.toClipboard(block, words.actions.cut, () => (read = this.issuesOf(block.rows))))) return;
-    // Rows may have come between them meanwhile: those that were copied are cleared.
+    // Rows may have come between them meanwhile: the copied ones are cleared.
     if (rowCount(block.rows) > BATCH) await this.clear(ranges);
     else await this.reporting(async () => this.enterInRows('', [{ rows: await read, fields: this.fieldsOf(block.columns) }]));
   }

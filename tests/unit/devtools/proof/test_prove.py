@@ -248,7 +248,8 @@ def test_only_a_commit_without_changed_files_is_resumed(
 
     def git(*arguments: str) -> None:
         identity = ("-c", "user.name=ada", "-c", "user.email=ada@localhost")
-        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+        command = ["git", *identity, *arguments]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)  # noqa: S603
 
     assert main(["prove", "--resume"]) == 1
     assert "Files differ from the commit" in capsys.readouterr().err
