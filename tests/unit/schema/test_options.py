@@ -90,6 +90,27 @@ def test_a_dropped_option_cannot_be_named_by_its_id() -> None:
     assert [one.field for one in caught.value.errors] == ["options.1.id"]
 
 
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [["A", "B", "C"], ["A", "C"], ["A", "N", "C"]],
+        [["A", "B", "C"], ["A", "N", "C"]],
+        [["A", "B"], ["A", "B", "C"], ["A", "B"], ["A", "B", "D"]],
+        [["A", "B"], ["A", "B", "C"], ["A", "B"], ["A", "B", "C"]],
+        [["A", "B"], ["C", "D"], ["E", "F"], ["B", "A"]],
+        [["A", "B", "C"], ["B", "A", "C"], ["B", "A", "N", "C"]],
+    ],
+)
+def test_no_option_gets_the_rank_of_a_dropped_one_or_one_that_another_is_leaving(
+    lists: list[list[str]],
+) -> None:
+    options: tuple[Option, ...] = ()
+    for epoch, requested in enumerate(lists):
+        options = change("options", options, len(options) + 1, asked(requested), moved_at=epoch).options
+    ranks = [rank for option in options for rank in option.ranks]
+    assert len(set(ranks)) == len(ranks)
+
+
 def test_another_order_moves_as_few_as_it_can() -> None:
     result = changed(LOW_MEDIUM_HIGH.options, 4, "medium", "high", "low")
     assert result.moved == {"o1"}

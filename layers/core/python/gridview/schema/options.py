@@ -88,7 +88,9 @@ def change(
     live = [option for option in before if not option.retired]
     matches = _matches(field_name, wanted, live)
     _refuse_twins(field_name, wanted)
-    placed = option_ranks.reorder([match.rank if match else None for match in matches])
+    # Conditions and groups read the option of an issue from its rank. So no option gets the rank of another one.
+    taken = {rank for option in before for rank in option.ranks}
+    placed = option_ranks.reorder([match.rank if match else None for match in matches], taken)
     options: list[Option] = []
     for one, match, rank in zip(wanted, matches, placed, strict=True):
         if match is None:
