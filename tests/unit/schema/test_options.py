@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from gridview.encoding.attribute_values import item_size
 from gridview.schema.fields import Option
-from gridview.schema.options import OptionChange, OptionsInput, change
+from gridview.schema.options import MAX_STORED_BYTES, OptionChange, OptionsInput, change
 from gridview.support.errors import InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, parse
 
@@ -151,3 +152,18 @@ def test_dropped_options_do_not_count() -> None:
     full = changed((), 1, *map(str, range(200)))
     other = changed(full.options, full.next_option, *(f"n{number}" for number in range(200)))
     assert len(described(other)) == 200
+
+
+def test_dropped_options_count_towards_the_room_of_a_definition() -> None:
+    def replaced(options: tuple[Option, ...]) -> tuple[Option, ...]:
+        return changed(options, len(options) + 1, *(f"{len(options)}.{at}" for at in range(200))).options
+
+    options = replaced(())
+    while item_size([option.to_item() for option in options]) < MAX_STORED_BYTES - 10_000:
+        options = replaced(options)
+    with pytest.raises(
+        LimitExceeded, match=r"more than 384 KB with the [\d,]+ dropped ones, .* Rename options"
+    ):
+        replaced(options)
+    renamed = [{"id": option.id, "value": f"r{option.id}"} for option in options if not option.retired]
+    assert not changed(options, len(options) + 1, *renamed).dropped
