@@ -68,6 +68,12 @@ def destroy(args: argparse.Namespace) -> int:
     more = [one for one in args.more if one != _BACKUPS]
     chosen, buckets = arguments.settings(more), Buckets(arguments.profile(more))
     outputs = {} if chosen.protect else buckets.outputs(chosen.stack_name)
+    if outputs.get(protection.OUTPUT) == protection.YES:
+        # CloudFormation refuses to delete it, but only after the buckets have been emptied.
+        raise Failure(
+            f"The stack {chosen.stack_name} is protected. Deploy it with protect=false first: ./dev deploy -c protect=false, with "
+            "your other settings."
+        )
     vault = None if chosen.protect else _vault(chosen, outputs, buckets)
     backups = _asked_for(vault, chosen.stack_name, args.more)
     status = _destroy(chosen.stack_name, outputs, buckets, more)
