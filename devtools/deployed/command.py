@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from devtools.aws_failures import reported
 from devtools.deployed import arguments
 from devtools.deployed.buckets import Buckets
 from devtools.deployed.cdk import cdk
@@ -63,6 +64,7 @@ def _protected(outputs: Path) -> str | None:
     return next((one[protection.OUTPUT] for one in stacks.values() if protection.OUTPUT in one), None)
 
 
+@reported()
 def destroy(args: argparse.Namespace) -> int:
     """Run `cdk destroy`. CloudFormation cannot delete a bucket with objects, so what an unprotected stack has there goes first."""
     more = [one for one in args.more if one != _BACKUPS]

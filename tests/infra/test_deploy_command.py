@@ -318,6 +318,29 @@ def test_destroy_refuses_a_stack_that_is_still_protected(
     assert "./dev deploy -c protect=false" in capsys.readouterr().err
 
 
+def test_destroy_goes_on_after_a_bucket_is_gone(npx: Npx, account: Any) -> None:
+    """A deletion that failed has deleted some of the buckets already."""
+    _create(account, "Gridview")
+    _, page = _fill(account)
+    s3 = boto3.client("s3", region_name="us-east-1")
+    s3.delete_object(Bucket=page, Key="one")
+    s3.delete_bucket(Bucket=page)
+    assert cli.main(["destroy", "-c", "protect=false", "--force"]) == 0
+    assert _keys(_bucket(account, "FailedBatchesBucket")) == []
+
+
+def test_destroy_reports_a_missing_right(
+    npx: Npx, account: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "ListObjectsV2")
+
+    _create(account, "Gridview")
+    monkeypatch.setattr(Buckets, "keys_in", refuse)
+    assert cli.main(["destroy", "-c", "protect=false", "--force"]) == 1
+    assert "AccessDenied" in capsys.readouterr().err
+
+
 def _fill(account: Any) -> list[str]:
     """The buckets of the stack, with an object in each."""
     buckets = [_bucket(account, output) for output in ("FailedBatchesBucket", "PageBucket")]
