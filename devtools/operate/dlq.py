@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from botocore.exceptions import BotoCoreError, ClientError
-
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.operate import target
 from devtools.operate.target import Target
@@ -62,12 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         deleting.set_defaults(does=does)
 
 
+@reported()
 def run(args: argparse.Namespace) -> int:
     """Run the subcommand. Returns 1 if a redrive left something."""
-    try:
-        status: int = args.does(args)
-    except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The dead letters cannot be used: {error}") from error
+    status: int = args.does(args)
     return status
 
 

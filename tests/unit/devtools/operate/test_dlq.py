@@ -442,4 +442,4 @@ def test_a_missing_queue_is_one_sentence(world: World, capsys: pytest.CaptureFix
     world.queue.delete_queue(QueueUrl=world.url)
     status, output = dev(capsys, "list")
     assert status == 1
-    assert "The dead letters cannot be used" in output
+    assert "AWS cannot be used" in output
