@@ -447,7 +447,7 @@ def _upkeep_rules(upkeep: lambda_.Function, jobs: JobQueue, settings: Settings) 
             periods=3,
             notices="Readers: slow pages.",
             logs="none",
-            means="GSI1 shows writes more than 30 s late. Answers stay right.",
+            means="For 3 minutes GSI1 showed writes a minute late or later. Answers stay right.",
             do="Look for throttles of GSI1, and at the AWS Health Dashboard. Pause imports and jobs until it clears.",
         ),
     }

@@ -23,7 +23,9 @@ _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _SENDER = re.compile(r"[A-Za-z0-9._+-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
-_SCHEDULE = re.compile(r"(?:cron|rate)\([^()]+\)")
+_DAILY_CRON = re.compile(r"cron\([0-9*/,-]+ [0-9*/,-]+ (?:\* \* \?|\? \* \*) \*\)")
+_RATE = re.compile(r"rate\(([1-9][0-9]{0,3}) (minute|hour|day)s?\)")
+_DAY_OF: Final = {"minute": 1_440, "hour": 24, "day": 1}
 _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PORT = "(?::[1-9][0-9]{0,4})?"
 _ORIGIN = re.compile(rf"https://{_LABEL}(?:\.{_LABEL})*{_PORT}|http://localhost{_PORT}")
@@ -222,10 +224,12 @@ class Settings:
         ),
     )
     warm_reads: int = field(
-        default=0, metadata=_described("read units a second that table and index take from the start")
+        default=0,
+        metadata=_described("read units a second that table and index take from the start, at least 12,000"),
     )
     warm_writes: int = field(
-        default=0, metadata=_described("write units a second that table and index take from the start")
+        default=0,
+        metadata=_described("write units a second that table and index take from the start, at least 4,000"),
     )
     max_reads: int = field(
         default=0, metadata=_described("read units a second above which DynamoDB throttles")
@@ -424,6 +428,14 @@ def quota_defaults(account_concurrency: int) -> dict[str, Any]:
     return {"parallelization": 1, "workers": 1, "deliverers": 1}
 
 
+def _is_daily(schedule: str) -> bool:
+    """Whether a schedule comes round every day: the alarm `CheckMissing` expects that."""
+    rate = _RATE.fullmatch(schedule)
+    if rate is not None:
+        return int(rate[1]) <= _DAY_OF[rate[2]]
+    return _DAILY_CRON.fullmatch(schedule) is not None
+
+
 def runtime_snaps(runtime: str) -> bool:
     """Whether Lambda can restore this runtime from a snapshot."""
     matched = _RUNTIME.fullmatch(runtime)
@@ -480,8 +492,8 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         "an address, such as grid@example.org",
     ),
     "check-schedule": (
-        lambda our: _SCHEDULE.fullmatch(our.check_schedule) is not None,
-        "cron(...) or rate(...), as EventBridge writes it",
+        lambda our: _is_daily(our.check_schedule),
+        "at least once a day, as EventBridge writes it: cron(MINUTES HOURS * * ? *) or rate(N hours)",
     ),
     "allowed-origins": (
         lambda our: all(_ORIGIN.fullmatch(origin) for origin in our.allowed_origins),
@@ -564,6 +576,11 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "backup-vault": (
         lambda our: not our.backup_vault or _VAULT.fullmatch(our.backup_vault) is not None,
         "2 to 50 letters, digits, hyphens and underscores",
+    ),
+    "warm-reads": (lambda our: our.warm_reads == 0 or our.warm_reads >= 12_000, "at least 12000; 0: not set"),
+    "warm-writes": (
+        lambda our: our.warm_writes == 0 or our.warm_writes >= 4_000,
+        "at least 4000; 0: not set",
     ),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
     "workers": (lambda our: 1 <= our.workers <= 1000, "1 to 1000"),

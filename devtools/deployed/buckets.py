@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 import botocore.session
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from devtools.failure import Failure
 from infra import account
@@ -41,9 +41,14 @@ class Buckets:
             raise Failure(str(error)) from None
 
     def keys_in(self, bucket: str) -> list[str]:
-        """The keys of all objects in a bucket."""
+        """The keys of all objects in a bucket; none if an earlier attempt has deleted the bucket."""
         pages = self.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)
-        return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        try:
+            return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "NoSuchBucket":
+                return []
+            raise
 
     def remove(self, bucket: str, keys: list[str]) -> None:
         """Remove objects from a bucket."""

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from devtools.aws_failures import reported
 from devtools.deployed import arguments
 from devtools.deployed.buckets import Buckets
 from devtools.deployed.cdk import cdk
@@ -63,11 +64,18 @@ def _protected(outputs: Path) -> str | None:
     return next((one[protection.OUTPUT] for one in stacks.values() if protection.OUTPUT in one), None)
 
 
+@reported()
 def destroy(args: argparse.Namespace) -> int:
     """Run `cdk destroy`. CloudFormation cannot delete a bucket with objects, so what an unprotected stack has there goes first."""
     more = [one for one in args.more if one != _BACKUPS]
     chosen, buckets = arguments.settings(more), Buckets(arguments.profile(more))
     outputs = {} if chosen.protect else buckets.outputs(chosen.stack_name)
+    if outputs.get(protection.OUTPUT) == protection.YES:
+        # CloudFormation refuses to delete it, but only after the buckets have been emptied.
+        raise Failure(
+            f"The stack {chosen.stack_name} is protected. Deploy it with protect=false first: ./dev deploy -c protect=false, with "
+            "your other settings."
+        )
     vault = None if chosen.protect else _vault(chosen, outputs, buckets)
     backups = _asked_for(vault, chosen.stack_name, args.more)
     status = _destroy(chosen.stack_name, outputs, buckets, more)

@@ -1,6 +1,7 @@
 """The arguments of `./dev import`, and its help."""
 
 import argparse
+import re
 from pathlib import Path
 
 from devtools.arguments import add_data, count
@@ -13,7 +14,8 @@ A first pass over the file infers the type of each column from its values. Types
 enum, multi_enum (lists joined by ";") and text. Column names become attribute ids. If the project is missing, the
 command creates it. If the project exists, its attributes must have the same types. The command then sends the rows
 in batches. It retries after throttling, server errors and lost connections. You can kill it at any time: the same
-command continues where it stopped and creates nothing twice.
+command continues where it stopped and creates nothing twice. The API remembers a batch for a day only. If you continue
+later, the command asks which of its last rows are in the project.
 """
 
 _EPILOG = """\
@@ -22,7 +24,7 @@ The types file is a JSON object. It maps columns to text, number, date, datetime
   {"zip": "text", "assignee": "user", "row": "skip"}.
 
 The command writes two files beside the input. If that folder is read-only, they are in .data/imports/. With --api,
-they are in the current folder.
+they are in the current folder, and their names have the host before the tenant.
   FILE.<tenant>.<project>.progress.json     the batches that were sent.
   FILE.<tenant>.<project>.rejected.ndjson   the refused rows with reasons, if any.
 
@@ -68,7 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="import the whole file again, even rows that were imported before",
+        help="import the whole file again, even rows that were imported before; after an interrupt, it continues",
+    )
+    parser.add_argument(
+        "--existing-rows",
+        metavar="ROWS",
+        type=_ranges,
+        help="when the command asks for it: the rows that are in the project, such as 501-1000,1200-1203, or none",
     )
     parser.add_argument("--rejects", metavar="PATH", type=Path, help="file for the refused rows")
     parser.add_argument("--progress", metavar="DIR", type=Path, help="folder for the progress file")
@@ -92,6 +100,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JWT",
         help="an admin's ID token for --api (default: $GRIDVIEW_TOKEN); $GRIDVIEW_REFRESH_TOKEN renews it",
     )
+
+
+def _ranges(text: str) -> list[tuple[int, int]]:
+    """Ranges of rows: first and last."""
+    if text == "none":
+        return []
+    found = [re.fullmatch(r"(\d+)(?:-(\d+))?", one.strip()) for one in text.split(",")]
+    ranges = [(int(one[1]), int(one[2] or one[1])) for one in found if one is not None]
+    if len(ranges) < len(found) or any(first > last for first, last in ranges):
+        raise argparse.ArgumentTypeError("must be rows such as 501-1000,1200-1203, or none")
+    return ranges
 
 
 def _character(text: str) -> str:

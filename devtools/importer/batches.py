@@ -1,6 +1,6 @@
 """Cuts rows into batches. The same file and plan always give the same batches, so a batch can be sent again."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,11 +34,33 @@ class Batch:
     sent: list[Row] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     size: int = 0
+    existing: int = 0
+    """Further rows, which an earlier attempt has created."""
 
     @property
     def rows(self) -> int:
         """The number of the file's rows in this batch."""
-        return len(self.sent) + len(self.refused)
+        return len(self.sent) + len(self.refused) + self.existing
+
+    @property
+    def name(self) -> str:
+        """The same for the same operations of an import."""
+        return f"{self.index}-without-{self.existing}" if self.existing else str(self.index)
+
+    def without(self, existing: Callable[[int], bool]) -> "Batch":
+        """The batch without the rows that exist in the project."""
+        kept = [
+            (operation, row)
+            for operation, row in zip(self.operations, self.sent, strict=True)
+            if not existing(row.number)
+        ]
+        return Batch(
+            self.index,
+            [operation for operation, _ in kept],
+            [row for _, row in kept],
+            self.refused,
+            existing=len(self.sent) - len(kept),
+        )
 
     def has_room(self, operation: bytes) -> bool:
         """Whether the batch has room for one more operation."""

@@ -38,7 +38,7 @@ from devtools.importer.pace import Pace, rows_per_second
 from devtools.importer.plan import Plan, Types, make_plan, parse_types, project_id_from
 from devtools.importer.progress import Files, Progress, Rejects, files_for
 from devtools.importer.sender import Outcome, deliver, send_all
-from devtools.importer.session import Session
+from devtools.importer.session import Session, tenant_of
 from devtools.importer.source import Source, open_source
 from devtools.importer.target import created_at, prepare
 from devtools.local import tokens
@@ -108,7 +108,7 @@ class _Import:
             rejects=self._args.rejects,
         )
         source_id = _source_id(source, plan, self._args.limit)
-        progress = None if self._args.again else self._found(files, source_id, created_at(api, project))
+        progress = self._found(files, source_id, created_at(api, project))
         if progress is not None and progress.complete:
             self._out.print(
                 f"This file is in the project {project!r} already: {progress.created:,} issues. "
@@ -117,11 +117,13 @@ class _Import:
                 soft_wrap=True,
             )
             return REFUSED_ROWS if progress.refused else 0
+        if progress is not None:
+            self._settle(progress)
         created, plan = prepare(api, project, source.path.name.split(".")[0], plan)
         rejects = Rejects(files.rejects, fresh=progress is None)
         if progress is None:
             import_id = _import_id(source_id, project, created, again=self._args.again)
-            progress = Progress(source_id, created, import_id)
+            progress = Progress(source_id, created, import_id, again=self._args.again)
             progress.save(files.progress)
         before = progress.created + progress.refused
         self._second_pass(source, plan, api, progress, files, rejects, project)
@@ -132,9 +134,14 @@ class _Import:
         return REFUSED_ROWS if progress.refused else 0
 
     def _found(self, files: Files, source_id: str, created: str | None) -> Progress | None:
-        """The progress to go on from; None to begin. Failure, before anything changes, when it belongs to another import."""
+        """The progress to go on from; None to begin. Failure, before anything changes, when it belongs to another import.
+
+        With --again, only an interrupted import of the same kind is gone on with.
+        """
         found = Progress.load(files.progress)
         if found is None:
+            return None
+        if self._args.again and (found.complete or not found.again or found.source != source_id):
             return None
         if found.project_created != created:
             self._err.print("The project is new: the import starts from the first row.")
@@ -150,6 +157,23 @@ class _Import:
                 highlight=False,
             )
         return found
+
+    def _settle(self, progress: Progress) -> None:
+        """Take the user's word about rows that may be in the project. Failure if it is missing, or about other rows."""
+        asked = progress.in_doubt()
+        if not asked:
+            return
+        existing = self._args.existing_rows
+        rows = ", ".join(f"{first} to {last}" for first, last in asked)
+        if existing is None:
+            raise Failure(
+                f"The rows {rows} were sent almost a day ago or earlier, and no answer arrived. The API no longer recognizes them. "
+                "Look for them in the project. Then run the same command with the rows that are there, such as "
+                f"--existing-rows {asked[0][0]}-{asked[0][1]}, or with --existing-rows none."
+            )
+        if any(not any(first <= low <= high <= last for first, last in asked) for low, high in existing):
+            raise Failure(f"--existing-rows takes ranges within the rows {rows} only.")
+        progress.settle(existing)
 
     def _first_pass(self, source: Source, types: Types) -> Plan:
         forced = {name for name in (self._args.name_column, self._args.state_column) if name is not None}
@@ -187,7 +211,10 @@ class _Import:
                     if progress.has(batch.index):
                         bar.update(task, total=(bar.tasks[0].total or 0) - batch.rows)
                     else:
-                        yield batch
+                        # After a kill, only the API knows what became of these rows.
+                        progress.begin(batch)
+                        progress.save(files.progress)
+                        yield batch.without(progress.exists) if progress.existing else batch
 
             def done(outcome: Outcome) -> None:
                 # In this order: a kill in between leaves the batch unacknowledged, and its refused rows are
@@ -263,7 +290,8 @@ def _where(args: argparse.Namespace) -> Where:
         if host is None:
             raise Failure(f"{args.api} is not the address of an API.")
         session = Session(token, os.environ.get("GRIDVIEW_REFRESH_TOKEN"))
-        return Where(args.api, session.token, re.sub(r"[^a-z0-9.-]", "-", host), Path.cwd())
+        label = ".".join(filter(None, (host, tenant_of(token))))
+        return Where(args.api, session.token, re.sub(r"[^a-z0-9.-]", "-", label), Path.cwd())
     folder = Folder(args.data)
     state = folder.require_running()
 

@@ -1,8 +1,8 @@
 """The files of an import, which let it be killed at any moment and run again.
 
-`<name>.progress.json` says which batches the API has acknowledged. It is replaced as a whole, so a kill leaves the old file or
-the new one. `<name>.rejected.ndjson` has a line for each refused row. It is written before its batch is marked as acknowledged,
-and a row that is already there is not written again.
+`<name>.progress.json` says which batches were sent, and which of them the API has acknowledged. It is replaced as a whole, so a
+kill leaves the old file or the new one. `<name>.rejected.ndjson` has a line for each refused row. It is written before its batch
+is marked as acknowledged, and a row that is already there is not written again.
 """
 
 import json
@@ -11,13 +11,18 @@ import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from devtools import files
 from devtools.failure import Failure
-from devtools.importer.batches import Refusal
+from devtools.importer.batches import Batch, Refusal
+from gridview.schema.remembered import KEPT_DAYS
+from gridview.support import clock
 
 _FORMAT = 1
+
+REMEMBERED: Final = int(KEPT_DAYS * 86_400) - 3_600
+"""Seconds for which a batch can be sent again safely: an hour less than the API remembers its Idempotency-Key."""
 
 
 @dataclass(slots=True)
@@ -34,24 +39,46 @@ class Progress:
     created: int = 0
     refused: int = 0
     complete: bool = False
+    again: bool = False
+    """Whether the import was started with --again."""
     acknowledged: list[list[int]] = field(default_factory=list)
     """Batches, as ascending ranges [first, last]."""
+    unanswered: dict[str, list[int]] = field(default_factory=dict)
+    """The other batches that were sent: by index, the first row, the last row, and the second of the first attempt."""
+    existing: list[list[int]] = field(default_factory=list)
+    """Rows that the user found in the project, as ranges [first, last]. They are not sent again."""
 
     def has(self, index: int) -> bool:
         """Whether a batch has been acknowledged."""
         return any(first <= index <= last for first, last in self.acknowledged)
 
+    def begin(self, batch: Batch) -> None:
+        """Mark a batch as sent, unless it is already."""
+        if batch.sent:
+            rows = [batch.sent[0].number, batch.sent[-1].number]
+            self.unanswered.setdefault(str(batch.index), [*rows, int(clock.seconds())])
+
+    def in_doubt(self) -> list[list[int]]:
+        """The rows of batches that may be done or not, and that the API would take for new ones, as ranges [first, last]."""
+        before = clock.seconds() - REMEMBERED
+        return _joined([first, last] for first, last, at in self.unanswered.values() if at < before)
+
+    def settle(self, existing: Iterable[tuple[int, int]]) -> None:
+        """Say which rows in doubt exist in the project. The others will be sent as new ones."""
+        self.existing += map(list, existing)
+        before = clock.seconds() - REMEMBERED
+        self.unanswered = {index: sent for index, sent in self.unanswered.items() if sent[-1] >= before}
+
+    def exists(self, row: int) -> bool:
+        """Whether the user found a row in the project."""
+        return any(first <= row <= last for first, last in self.existing)
+
     def acknowledge(self, index: int, *, created: int, refused: int) -> None:
         """Mark a batch as acknowledged."""
+        self.unanswered.pop(str(index), None)
         self.created += created
         self.refused += refused
-        joined: list[list[int]] = []
-        for first, last in sorted([*self.acknowledged, [index, index]]):
-            if joined and first == joined[-1][1] + 1:
-                joined[-1][1] = last
-            else:
-                joined.append([first, last])
-        self.acknowledged = joined
+        self.acknowledged = _joined([*self.acknowledged, [index, index]])
 
     def save(self, path: Path) -> None:
         """Replace the file."""
@@ -74,6 +101,17 @@ class Progress:
             raise Failure(
                 f"{path} is not the progress file of an import; remove it to begin again."
             ) from error
+
+
+def _joined(ranges: Iterable[list[int]]) -> list[list[int]]:
+    """The same numbers as ascending ranges with gaps between them."""
+    joined: list[list[int]] = []
+    for first, last in sorted(ranges):
+        if joined and first == joined[-1][1] + 1:
+            joined[-1][1] = last
+        else:
+            joined.append([first, last])
+    return joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,13 @@ def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], 
     """
     pending = list(zip(batch.operations, batch.sent, strict=True))
     refused = list(batch.refused)
-    created = 0
+    created = batch.existing
     for round_number in range(_ROUNDS):
         if not pending:
             return Outcome(batch, created, refused)
         if round_number:
             api.pause(round_number)
-        key = f"{import_id}-{batch.index}-{round_number}"
+        key = f"{import_id}-{batch.name}-{round_number}"
         again = []
         for (operation, row), result in zip(pending, _results(api, project, key, pending), strict=True):
             if result["status"] == httpx.codes.CREATED:

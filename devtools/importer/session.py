@@ -72,11 +72,24 @@ class Session:
         return renewed
 
 
+def tenant_of(token: str) -> str | None:
+    """The tenant of a token; None if it names none."""
+    try:
+        return str(_claims(token)["custom:tenant"])
+    except (jwt.InvalidTokenError, KeyError):
+        return None
+
+
+def _claims(token: str) -> dict[str, Any]:
+    # Not verified: it is the caller's own token, and only AWS is asked, by a name that is made from a region.
+    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    return claims
+
+
 def _client_of(token: str) -> tuple[str, str]:
     """The region of the pool that issued an ID token, and the client that it was issued to."""
     try:
-        # Not verified: it is the caller's own token, and only AWS is asked, by a name that is made from a region.
-        claims = jwt.decode(token, options={"verify_signature": False})
+        claims = _claims(token)
     except jwt.InvalidTokenError as error:
         raise Failure(
             "The token is not an ID token, so it cannot be renewed. Sign in again for a new one."

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from devtools.failure import Failure
+from gridview.encoding import json_codec
 from gridview.encoding.values import json_number
 
 Cell = str | bool | int | Decimal | list[str] | None
@@ -172,8 +173,16 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return value or None
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str) if value else None
+        return _text(value) if value else None
     return value  # type: ignore[no-any-return]  # what is left of JSON: a string, number, boolean or null
+
+
+def _text(value: Any) -> str:
+    try:
+        return json_codec.dumps(value).decode()
+    except TypeError:
+        # A lone surrogate, which the API refuses, or more levels than the API reads.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _check_width(columns: int, path: Path) -> None:

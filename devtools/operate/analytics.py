@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.operate import target
 from gridview.encoding import keys
@@ -17,7 +18,6 @@ from gridview.schema.fields import Field, FieldType
 from gridview.schema.ids import PROJECT, TENANT
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import DELETED_BY
-from gridview.support.errors import NotFound
 
 _LOCATION: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9._=-]+)*/?")
 _TABLE: Final = re.compile(r"[a-z_][a-z0-9_]{0,99}")
@@ -50,14 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", default=ITEMS, help=f"name of the table in Athena (default: {ITEMS})")
 
 
+@reported()
 def run(args: argparse.Namespace) -> int:
     """Print the statements."""
     if not TENANT.fullmatch(args.tenant) or not PROJECT.fullmatch(args.project):
         raise Failure("This is not the id of a tenant and a project.")
-    try:
-        catalog = Catalogs().get(target.open(args).table, args.tenant, args.project)
-    except NotFound as error:
-        raise Failure(error.detail) from error
+    catalog = Catalogs().get(target.open(args).table, args.tenant, args.project)
     print(table_sql(args.location, args.table))
     print(view_sql(catalog, args.table))
     return 0

@@ -2,8 +2,9 @@
 
 A dead letter names an issue from which nothing could be derived. A failed batch holds the records that the stream's
 mapping gave up. A redrive derives the index of these issues again from their present documents. So later writes, the
-order of redrives and the age of a letter do not matter. A letter or batch is deleted only afterwards: after a kill in
-between, the next redrive repeats the work.
+order of redrives and the age of a letter do not matter. First it writes the history of a batch and the list of deleted
+issues, unless the consumer has done so. A letter or batch is deleted only afterwards: after a kill in between, the next
+redrive repeats the work.
 
 A drop deletes letters and batches and derives nothing. `./dev fsck` still finds the errors that it leaves.
 """
@@ -16,14 +17,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from botocore.exceptions import BotoCoreError, ClientError
-
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.operate import target
 from devtools.operate.target import Target
 from gridview.derive.work import Superseded
-from gridview.encoding import keys
 from gridview.fsck import repair
+from gridview.maintenance import stream_consumer, waiting
 from gridview.schema.store import Catalogs
 from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded
@@ -61,12 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         deleting.set_defaults(does=does)
 
 
+@reported()
 def run(args: argparse.Namespace) -> int:
     """Run the subcommand. Returns 1 if a redrive left something."""
-    try:
-        status: int = args.does(args)
-    except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The dead letters cannot be used: {error}") from error
+    status: int = args.does(args)
     return status
 
 
@@ -102,12 +100,11 @@ def _body(text: str) -> tuple[str, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A failed batch: its issues, the highest version of each, and the reason of the failure."""
+    """A failed batch: the time of the failure, its content, and the highest version of each of its issues."""
 
     name: str
     failed: str
-    reason: str
-    records: int
+    content: waiting.Batch
     issues: dict[str, int]
 
     @property
@@ -119,20 +116,17 @@ class Batch:
     def of(cls, name: str, content: bytes) -> Self:
         """Read what Lambda or the local stack kept. ValueError when it is something else or lacks its records."""
         try:
-            invocation = json.loads(content)
-            payload = invocation["payload"]
-            records = (json.loads(payload) if isinstance(payload, str) else payload)["Records"]
-            issues: dict[str, int] = {}
-            for record in records:
-                key, version = record["dynamodb"]["Keys"][keys.PK]["S"], _version(record["dynamodb"])
-                issues[key] = max(version, issues.get(key, 0))
-            reason = invocation["requestContext"]["condition"]
-            return cls(name, str(invocation["timestamp"]), str(reason), len(records), issues)
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"it has no {error}") from error
+            batch, failed = waiting.Batch.of(content), str(json.loads(content)["timestamp"])
+        except KeyError as error:
+            raise ValueError(f"no {error}") from error
+        issues: dict[str, int] = {}
+        for record in batch.records:
+            key, version = waiting.key_of(record), _version(record["dynamodb"])
+            issues[key] = max(version, issues.get(key, 0))
+        return cls(name, failed, batch, issues)
 
 
-def _version(stream: dict[str, Any]) -> int:
+def _version(stream: Mapping[str, Any]) -> int:
     """The version in a record; 0 when it cannot be read."""
     image = stream.get("NewImage") or stream.get("OldImage") or {}
     try:
@@ -198,7 +192,7 @@ def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
         try:
             yield name, Batch.of(name, content)
         except ValueError as error:
-            yield name, f"This is not a failed batch with its records: {error}."
+            yield name, f"This is not a failed batch with its records ({error})."
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -217,8 +211,8 @@ def _list(args: argparse.Namespace) -> int:
             print(f"{name[-_ID:]}  {name}: {batch}")
         else:
             when = batch.failed[: len("2024-01-01T00:00:00")] + "Z"
-            about = f"{batch.records:,} records of {len(batch.issues):,} issues"
-            print(f"{batch.id}  {when}  batch   {about}: {batch.reason}")
+            about = f"{len(batch.content.records):,} records of {len(batch.issues):,} issues"
+            print(f"{batch.id}  {when}  batch   {about}: {batch.content.reason}")
     print(f"{letters:,} dead letters and {batches:,} failed batches in {opened.label}.")
     return 0
 
@@ -274,7 +268,9 @@ def _drop_batches(opened: Target, wanted: set[str] | None) -> set[str]:
         if wanted is None or name[-_ID:] in wanted:
             opened.batches.remove(name)
             seen.add(name[-_ID:])
-            about = name if isinstance(batch, str) else f"{len(batch.issues):,} issues: {batch.reason}"
+            about = (
+                name if isinstance(batch, str) else f"{len(batch.issues):,} issues: {batch.content.reason}"
+            )
             print(f"{name[-_ID:]}  dropped  {about}")
     return seen
 
@@ -316,12 +312,25 @@ class Redrive:
             if isinstance(batch, str):
                 self._say(name[-_ID:], name, [f"{batch} Repair the index without it: ./dev fsck --repair."])
                 continue
-            reasons = self._repair(batch.issues)
-            wrong = [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
+            wrong = self._derive(batch)
             if not wrong:
                 self._opened.batches.remove(name)
             self._say(batch.id, f"{len(batch.issues):,} issues", wrong)
         return seen
+
+    def _derive(self, batch: Batch) -> list[str]:
+        """Write the history of a batch, then repair its issues; returns the errors. In this order: readers of the feed look
+        for the history of a version that the index has.
+        """
+        try:
+            stream_consumer.record_again(self._opened.table, self._catalogs, batch.content)
+        except Overloaded as error:
+            return [str(_reason(error))]
+        # The consumer may have crashed here too.
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            return [f"Its history cannot be written: {type(error).__name__}: {error}."]
+        reasons = self._repair(batch.issues)
+        return [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
 
     def _repair(self, versions: Mapping[str, int]) -> dict[str, str | None]:
         """By key, why an issue cannot be repaired; None if it is. `versions`: one that each is known to have had."""

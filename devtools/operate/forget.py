@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.local.folder import Folder
 from devtools.operate import target
@@ -16,10 +16,11 @@ from devtools.operate.forgetting.person import Files, Traces, forget_person
 from devtools.operate.forgetting.places import UnknownPlace
 from devtools.operate.forgetting.tenant import forget_tenant
 from devtools.operate.target import Target
+from gridview.encoding import keys
 from gridview.maintenance.export_files import FILES, TAILS
+from gridview.maintenance.waiting import Batch
 from gridview.schema import ids
 from gridview.support import clock
-from gridview.support.errors import Overloaded
 from infra.limits import SETTLE_SECONDS
 
 TOKEN_SECONDS: Final = 900.0
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target.register(parser)
 
 
+@reported(" Start the command again.")
 def run(args: argparse.Namespace) -> int:
     """Forget, if the user agrees. Returns 1 if something is left."""
     if not ids.TENANT.fullmatch(args.tenant) or not (args.user is None or ids.USER.fullmatch(args.user)):
@@ -68,11 +70,9 @@ def run(args: argparse.Namespace) -> int:
             removed = remove_users(boto3.client("cognito-idp"), outputs["UserPoolId"], args.tenant, args.user)
             console.print(f"{removed:,} users were removed from the user pool.")
         left = _forgotten(console, args, opened)
-        batches = holding(opened.batches, args.user or args.tenant)
+        batches = holding(opened.batches, args.tenant, args.user)
     except UnknownPlace as error:
         raise Failure(f"The table has an item that these tools do not know: {error}") from error
-    except (BotoCoreError, ClientError, Overloaded) as error:
-        raise Failure(f"{error} Start the command again.") from error
     for name in batches:
         console.print(
             f"The failed batch {name} contains the id. Redrive or drop the batch, then start the command again."
@@ -86,7 +86,13 @@ def _require_consent(console: Console, args: argparse.Namespace, label: str) -> 
     subject = (
         f"the user {args.user} of the tenant {args.tenant}" if args.user else f"the tenant {args.tenant}"
     )
-    if console.input(f"Forget {subject} in {label}? Type the id again: ") != (args.user or args.tenant):
+    try:
+        typed = console.input(f"Forget {subject} in {label}? Type the id again: ")
+    except EOFError:
+        raise Failure(
+            "The command needs a terminal to ask for the id again. Without one, add --yes."
+        ) from None
+    if typed != (args.user or args.tenant):
         raise Failure("Nothing was removed.")
 
 
@@ -141,10 +147,20 @@ def remove_users(client: Any, pool: str, tenant: str, user: str | None) -> int:
     return removed
 
 
-def holding(batches: target.FailedBatches, text: str) -> list[str]:
-    """The names of the failed batches that contain an id."""
+def holding(batches: target.FailedBatches, tenant: str, user: str | None) -> list[str]:
+    """The names of the failed batches with records of a tenant, or with the id of a user."""
     found = ((name, batches.read(name)) for name in batches.names())
-    return sorted(name for name, content in found if content is not None and text.encode() in content)
+    return sorted(name for name, content in found if content is not None and _holds(content, tenant, user))
+
+
+def _holds(content: bytes, tenant: str, user: str | None) -> bool:
+    if user is not None:
+        return user.encode() in content
+    try:
+        # The id of a tenant may be short, and so occur in any text.
+        return any(keys.parse_issue(key).tenant == tenant for key in Batch.of(content).keys)
+    except ValueError:
+        return tenant.encode() in content
 
 
 class Bucket:

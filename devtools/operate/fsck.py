@@ -3,10 +3,10 @@
 import argparse
 import time
 
-from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.operate import target
 from devtools.operate.project_walk import ProjectWalk
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target.register(parser)
 
 
+@reported()
 def run(args: argparse.Namespace) -> int:
     """Check, and repair if asked for. Returns 1 if a difference remains."""
     if (args.project is None) != (args.tenant is None):
@@ -79,8 +80,6 @@ def run(args: argparse.Namespace) -> int:
         looked = drive(check, walk.last if isinstance(walk, ProjectWalk) else None)
     except UnknownSpec as error:
         raise Failure(f"An index is newer than these tools: it has {error}. Update this checkout.") from error
-    except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The table of {opened.label} cannot be read: {error}") from error
     shown.summary(check, looked)
     return 1 if check.tally.wrong else 0
 

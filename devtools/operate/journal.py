@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
-from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.operate import target
 from gridview.dynamodb.expressions import Condition
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target.register(command)
 
 
+@reported()
 def run(args: argparse.Namespace) -> int:
     """Show the journals. Returns 0."""
     if args.all == (args.tenant is not None) or (args.project is not None and args.tenant is None):
@@ -44,13 +45,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _chosen(args: argparse.Namespace, table: Table) -> Iterator[tuple[str, str]]:
     """Tenant and project of the chosen target."""
-    try:
-        if args.project is not None:
-            yield args.tenant, args.project
-        else:
-            yield from projects_of(table, args.tenant) if args.tenant is not None else all_projects(table)
-    except (BotoCoreError, ClientError) as error:
-        raise Failure(f"The table cannot be used: {error}") from error
+    if args.project is not None:
+        yield args.tenant, args.project
+    else:
+        yield from projects_of(table, args.tenant) if args.tenant is not None else all_projects(table)
 
 
 def projects_of(table: Table, tenant: str) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from devtools.arguments import count
-from devtools.failure import Failure
+from devtools.aws_failures import reported
 from devtools.operate import target
 from gridview.commands.attributes import rebuild
 from gridview.dynamodb.table import Table
@@ -21,7 +21,6 @@ from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import PARTS, Job, left_of
 from gridview.schema.store import Catalogs, read
 from gridview.schema.user_jobs import JobLine, UserJob
-from gridview.support.errors import NotFound
 from infra.limits import SETTLE_SECONDS
 
 _LOOK_SECONDS: Final = 1.0
@@ -83,37 +82,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wait", action="store_true", help="show the progress until the rebuild is done")
 
 
+@reported()
 def run(args: argparse.Namespace) -> int:
     """Start a rebuild of indexes. Returns 0 once it is under way, or with --wait once it is done."""
     console = Console()
     table = target.open(args).table
-    try:
-        attributes, indexes = args.attribute, args.index
-        if args.outdated:
-            old = list(_outdated(args.tenant, args.project, read(table, args.tenant, args.project)))
-            everything = attributes is None and indexes is None
-            attributes = [
-                one.id
-                for one in old
-                if isinstance(one, Field) and (everything or one.id in (attributes or ()))
-            ]
-            indexes = [
-                one.id
-                for one in old
-                if isinstance(one, Composite) and (everything or one.id in (indexes or ()))
-            ]
-        begun = rebuild(
-            table,
-            Catalogs(),
-            args.tenant,
-            args.project,
-            attributes,
-            indexes,
-            rate=args.rate,
-            settling=SETTLE_SECONDS,
-        )
-    except NotFound as error:
-        raise Failure(error.detail) from error
+    attributes, indexes = args.attribute, args.index
+    if args.outdated:
+        old = list(_outdated(args.tenant, args.project, read(table, args.tenant, args.project)))
+        everything = attributes is None and indexes is None
+        attributes = [
+            one.id for one in old if isinstance(one, Field) and (everything or one.id in (attributes or ()))
+        ]
+        indexes = [
+            one.id for one in old if isinstance(one, Composite) and (everything or one.id in (indexes or ()))
+        ]
+    begun = rebuild(
+        table,
+        Catalogs(),
+        args.tenant,
+        args.project,
+        attributes,
+        indexes,
+        rate=args.rate,
+        settling=SETTLE_SECONDS,
+    )
     if not begun:
         console.print("There is nothing to rebuild.")
         return 0
@@ -128,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+@reported()
 def run_jobs(args: argparse.Namespace) -> int:
     """List the background work. Returns 0."""
     console = Console()

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import boto3
-from botocore.exceptions import BotoCoreError, ClientError
 
+from devtools.aws_failures import reported
 from devtools.failure import Failure
 from devtools.operate import target
 from gridview.api.sealing import MAX_AGE, SECRETS, SecretValues, fetched
@@ -16,7 +16,6 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.seals import Seals
 from gridview.live.resealing import reseal_webhooks
 from gridview.support import clock
-from gridview.support.errors import Overloaded
 
 APART: Final = 2 * MAX_AGE
 """Seconds between two rotations of the secret of webhooks. After half of them no function seals under the value before any more."""
@@ -47,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target.register(parser)
 
 
+@reported(" Run the same command again.")
 def run(args: argparse.Namespace) -> int:
     """Rotate, or only seal webhooks again. Returns 1 if a webhook does not open."""
     if not args.deployed:
@@ -65,8 +65,6 @@ def run(args: argparse.Namespace) -> int:
         return rotate_webhooks(secret, Table(outputs["TableName"]), reseal_only=args.reseal_only)
     except KeyError as error:
         raise Failure(f"The stack has no output {error}. Deploy this version first.") from None
-    except (BotoCoreError, ClientError, Overloaded) as error:
-        raise Failure(f"AWS refuses: {error}. Run the same command again.") from error
 
 
 class Secret:

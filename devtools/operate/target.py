@@ -17,7 +17,7 @@ from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.table import TABLE
 from gridview.dynamodb.table import Table
-from gridview.support import forms
+from gridview.support import aws, forms
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -172,9 +172,10 @@ def _deployed(name: str, profile: str | None) -> Target:
 def outputs(name: str, profile: str | None) -> dict[str, str]:
     """The outputs of a deployed stack. Failure if there is none of that name; BotoCoreError.
 
-    Clients that are made afterwards use the profile: it becomes that of boto3's default session.
+    Clients that are made afterwards use the profile: boto3's, and those of the core, which makes the table's.
     """
     boto3.setup_default_session(profile_name=profile)
+    aws.use_profile(profile)
     return {output["OutputKey"]: output["OutputValue"] for output in _described(name).get("Outputs", [])}
 
 

@@ -21,6 +21,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from devtools.failure import Failure
+from devtools.operate import target
 from devtools.restore.table_pass import begun, raise_all
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -66,9 +67,7 @@ class Stack:
 def open_stack(name: str, profile: str | None) -> Stack:
     """The stack of this name. Failure: it does not exist, or AWS does not answer."""
     try:
-        boto3.setup_default_session(profile_name=profile)
-        (found,) = boto3.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
-        outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
+        outputs = target.outputs(name, profile)
         if "TableName" not in outputs:
             raise Failure(
                 f"The stack {name} has no output TableName. Name a stack of gridview with --stack-name."

@@ -76,12 +76,17 @@ def account(npx: Npx, signed_in: None) -> Iterator[Any]:
         yield boto3.client("cloudformation", region_name="us-east-1")
 
 
-def _create(account: Any, name: str) -> None:
+def _create(account: Any, name: str, protected: str = protection.NO) -> None:
     """A stack with the outputs that `./dev destroy` reads."""
-    body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}, "Files": {"Type": "AWS::S3::Bucket"}},
-               "Outputs": {"FailedBatchesBucket": {"Value": {"Ref": "Batches"}},
-                           "PageBucket": {"Value": {"Ref": "Files"}}}}"""
-    account.create_stack(StackName=name, TemplateBody=body)
+    body = {
+        "Resources": {"Batches": {"Type": "AWS::S3::Bucket"}, "Files": {"Type": "AWS::S3::Bucket"}},
+        "Outputs": {
+            "FailedBatchesBucket": {"Value": {"Ref": "Batches"}},
+            "PageBucket": {"Value": {"Ref": "Files"}},
+            protection.OUTPUT: {"Value": protected},
+        },
+    }
+    account.create_stack(StackName=name, TemplateBody=json.dumps(body))
 
 
 def _bucket(account: Any, output: str) -> str:
@@ -299,6 +304,41 @@ def test_destroy_keeps_the_buckets_of_a_protected_stack(npx: Npx, account: Any) 
     assert cli.main(["destroy", "--force"]) == 1
     assert [len(_keys(bucket)) for bucket in buckets] == [1, 1]
     assert _typed(npx) == [["destroy", "--force"]]
+
+
+def test_destroy_refuses_a_stack_that_is_still_protected(
+    npx: Npx, account: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With protect=false in the arguments only, CloudFormation keeps the stack, so its buckets keep their objects."""
+    _create(account, "Gridview", protection.YES)
+    buckets = _fill(account)
+    assert cli.main(["destroy", "-c", "protect=false", "--force"]) == 1
+    assert [len(_keys(bucket)) for bucket in buckets] == [1, 1]
+    assert npx.called == []
+    assert "./dev deploy -c protect=false" in capsys.readouterr().err
+
+
+def test_destroy_goes_on_after_a_bucket_is_gone(npx: Npx, account: Any) -> None:
+    """A deletion that failed has deleted some of the buckets already."""
+    _create(account, "Gridview")
+    _, page = _fill(account)
+    s3 = boto3.client("s3", region_name="us-east-1")
+    s3.delete_object(Bucket=page, Key="one")
+    s3.delete_bucket(Bucket=page)
+    assert cli.main(["destroy", "-c", "protect=false", "--force"]) == 0
+    assert _keys(_bucket(account, "FailedBatchesBucket")) == []
+
+
+def test_destroy_reports_a_missing_right(
+    npx: Npx, account: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "ListObjectsV2")
+
+    _create(account, "Gridview")
+    monkeypatch.setattr(Buckets, "keys_in", refuse)
+    assert cli.main(["destroy", "-c", "protect=false", "--force"]) == 1
+    assert "AccessDenied" in capsys.readouterr().err
 
 
 def _fill(account: Any) -> list[str]:

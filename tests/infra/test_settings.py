@@ -247,6 +247,13 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"stack_name": "grid view"}, "stack-name"),
         ({"alarm_email": "ann"}, "alarm-email"),
         ({"check_schedule": "17 3 * * *"}, "check-schedule"),
+        ({"check_schedule": "cron(17 3 * * *)"}, "check-schedule"),
+        ({"check_schedule": "cron(17 3 ? * MON *)"}, "check-schedule"),
+        ({"check_schedule": "cron(17 3 1 * ? *)"}, "check-schedule"),
+        ({"check_schedule": "cron(17 3 * 1-6 ? *)"}, "check-schedule"),
+        ({"check_schedule": "cron(17 3 * * ? 2027)"}, "check-schedule"),
+        ({"check_schedule": "rate(2 days)"}, "check-schedule"),
+        ({"check_schedule": "rate(25 hours)"}, "check-schedule"),
         ({"stage": "production"}, "stage"),
         ({"first_deployment": "yes"}, "first-deployment"),
         ({"domain_name": "example"}, "domain-name"),
@@ -290,6 +297,8 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"fold_seconds": "901"}, "fold-seconds"),
         ({"transport": "boto3"}, "transport"),
         ({"warm_reads": "many"}, "warm-reads"),
+        ({"warm_reads": "11999"}, "warm-reads"),
+        ({"warm_writes": "3999"}, "warm-writes"),
         ({"max_writes": "-1"}, "max-writes"),
         ({"long_query_percent": "101"}, "long-query-percent"),
         ({"writes_per_second": "1001"}, "writes-per-second"),
@@ -307,3 +316,18 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
 def test_another_value_is_refused_by_name(context: dict[str, object], named: str) -> None:
     with pytest.raises(SettingError, match=f"^{named}: "):
         _from_context(**context)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"check_schedule": "rate(1 day)"},
+        {"check_schedule": "rate(24 hours)"},
+        {"check_schedule": "rate(90 minutes)"},
+        {"check_schedule": "cron(0 */6 ? * * *)"},
+        {"check_schedule": "cron(30 1,13 * * ? *)"},
+        {"warm_reads": "12000", "warm_writes": "4000"},
+    ],
+)
+def test_these_values_are_taken(context: dict[str, object]) -> None:
+    assert _from_context(**context)

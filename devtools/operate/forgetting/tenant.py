@@ -5,6 +5,7 @@ users and counters are deleted when no job is left. A run that was killed is sta
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from devtools.operate.forgetting.person import INVOCATION_SECONDS, Files
 from devtools.operate.forgetting.places import find
@@ -18,6 +19,7 @@ from gridview.schema.ids import FORMER_USER
 from gridview.schema.restorable import deletion_of
 from gridview.schema.store import Catalogs
 from gridview.support import clock
+from gridview.support.errors import NotFound
 
 _PAGE = 1_000
 
@@ -61,9 +63,11 @@ def _pass(table: Table, tenant: str, files: Files, settling: float) -> int:
     actor = Actor(tenant, FORMER_USER, Role.ADMIN)
     for item in alive:
         project = keys.parse_project(item[keys.PK])[1]
-        if deletion_of(item) is None:
-            delete_project(table, Catalogs(), actor, project, None)
-        purge_project(table, Catalogs(), actor, project, None, settling=settling)
+        # It may be deleted or restored meanwhile, and after seven days only upkeep can remove it. The next pass looks again.
+        with suppress(NotFound):
+            if deletion_of(item) is None:
+                delete_project(table, Catalogs(), actor, project, None)
+            purge_project(table, Catalogs(), actor, project, None, settling=settling)
     if not alive and not working:
         for item in items:
             table.delete(item[keys.PK], item[keys.SK])

@@ -9,7 +9,7 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.chains import blocks
 from gridview.commands import attributes
-from gridview.commands.option_usage import options_in_use
+from gridview.commands.option_usage import TOLERATED_LAG, options_in_use
 from gridview.dynamodb.expressions import Item
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
@@ -17,7 +17,9 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
 from gridview.schema.fields import MAX_OPTIONS, Field
 from gridview.schema.store import Catalogs
-from gridview.support.errors import LimitExceeded
+from gridview.support import clock
+from gridview.support.errors import Conflict, LimitExceeded
+from gridview.view import freshness
 from tests.support.derived_project import ADMIN, PROJECT, catalog_of, fold, new_table
 from tests.unit.query.test_grouping import Loaded
 
@@ -60,12 +62,9 @@ def test_an_indexed_list_of_options_takes_no_documents() -> None:
     assert field is not None
     assert not options_in_use(table, loaded.catalog, field, [field.options[2].id])
     made = sorted((call.round, call.operation) for call in table.meter.calls)
-    directory_and_head, journal, blocks = (
-        [(1, "batch_get_item"), (1, "query")],
-        (2, "query"),
-        (3, "batch_get_item"),
-    )
-    assert made == [*directory_and_head, journal, blocks]
+    lag, *directory_and_head = [(1, "batch_get_item"), (2, "batch_get_item"), (2, "query")]
+    journal, blocks = (3, "query"), (4, "batch_get_item")
+    assert made == [lag, *directory_and_head, journal, blocks]
 
 
 def test_an_option_with_its_own_block_reads_no_block(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +75,10 @@ def test_an_option_with_its_own_block_reads_no_block(monkeypatch: pytest.MonkeyP
     field = loaded.catalog.get("kind")
     assert field is not None
     assert options_in_use(table, loaded.catalog, field, [field.options[5].id])
-    assert sorted(call.operation for call in table.meter.calls) == ["batch_get_item", "query", "query"]
+    assert sorted(call.operation for call in table.meter.calls) == [
+        *["batch_get_item"] * 2,  # the lag, and the head of the journal
+        *["query"] * 2,
+    ]
 
 
 def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at_once() -> None:
@@ -123,6 +125,29 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
             assert not options_in_use(loaded.table, loaded.catalog, field, unused)
     with pytest.raises(LimitExceeded, match="too large to check"):
         options_in_use(loaded.table, loaded.catalog, field, used)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_index_that_lags_does_not_show_that_no_issue_uses_an_option(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    loaded = Loaded([{"id": "kind", "name": "Kind", "type": kind, "options": OPTIONS}])
+    loaded.fill([loaded.issue(1, fields={"kind": "v3" if kind == "enum" else ["v3"]})])
+    field = loaded.catalog.get("kind")
+    assert field is not None
+    used, unused = ([field.options[place].id] for place in (3, 4))
+
+    def lagging(seconds: float) -> None:
+        note = freshness.Note(clock.seconds(), seconds)
+        monkeypatch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), note, None))
+
+    lagging(TOLERATED_LAG)
+    assert not options_in_use(loaded.table, loaded.catalog, field, unused)
+    lagging(TOLERATED_LAG + 0.5)
+    assert options_in_use(loaded.table, loaded.catalog, field, used)
+    with pytest.raises(Conflict, match="lags by 11 seconds") as refused:
+        options_in_use(loaded.table, loaded.catalog, field, unused)
+    assert refused.value.headers == {"Retry-After": "10"}
 
 
 class Project:

@@ -29,15 +29,19 @@ def kept(before: list[str | None], after: list[str]) -> int:
     return sum(a == b for a, b in zip(before, after, strict=True))
 
 
-def most_that_can_stay(before: list[str | None]) -> int:
+def most_that_can_stay(before: list[str | None], taken: frozenset[str] = frozenset()) -> int:
     """The most options that can stay, by trying every subset: they must ascend with room for all
-    options between them.
+    options between them, beside the taken ranks.
     """
     fixed = [(place, int(one, 36)) for place, one in enumerate(before) if one is not None]
+    barred = [int(one, 36) for one in taken]
     for size in range(len(fixed), 0, -1):
         for subset in combinations(fixed, size):
             ends = [(-1, -1), *subset, (len(before), CAPACITY)]
-            if all(b[1] - a[1] >= b[0] - a[0] for a, b in pairwise(ends)):
+            if all(
+                b[1] - a[1] - sum(a[1] < one < b[1] for one in barred) >= b[0] - a[0]
+                for a, b in pairwise(ends)
+            ):
                 return size
     return 0
 
@@ -55,6 +59,8 @@ def test_every_rank_can_be_taken() -> None:
     assert option_ranks.reorder([None] * CAPACITY)[:: CAPACITY - 1] == ["0000", "zzzz"]
     with pytest.raises(ValueError, match="more options than ranks"):
         option_ranks.reorder([None] * (CAPACITY + 1))
+    with pytest.raises(ValueError, match="more options than ranks"):
+        option_ranks.reorder([None] * CAPACITY, {"i000"})
 
 
 crowded = st.sampled_from([*map(rank, range(8)), *map(rank, range(CAPACITY - 8, CAPACITY))])
@@ -75,6 +81,21 @@ def test_the_most_possible_ranks_stay(before: list[str | None]) -> None:
     assert len(after) == len(before)
     assert_ascending(after)
     assert kept(before, after) == most_that_can_stay(before)
+
+
+@property_test
+@example(["0000", None], frozenset(["0001"]))
+@example([None, "0001"], frozenset(["0000"]))
+@example(["0000", None, "0002"], frozenset(["0001"]))
+@example([None, "zzzz"], frozenset(["zzzz"]))
+@given(st.lists(st.none() | crowded | anywhere, max_size=6), st.frozensets(crowded | anywhere, max_size=12))
+def test_no_option_gets_a_taken_rank(before: list[str | None], taken: frozenset[str]) -> None:
+    after = option_ranks.reorder(before, taken)
+    assert len(after) == len(before)
+    assert_ascending(after)
+    # Only an option that has such a rank may keep it.
+    assert taken.isdisjoint(set(after).difference(before))
+    assert kept(before, after) == most_that_can_stay(before, taken.difference(one for one in before if one))
 
 
 @property_test

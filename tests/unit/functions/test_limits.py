@@ -158,7 +158,9 @@ def test_definitions_larger_than_400_kb_are_refused(api: Client, account: Cloud,
         return [f"{generation}.{place}.".ljust(256, FACES[0]) for place in range(200)]
 
     assert api.patch(f"{project}/attributes/kind", {"options": options(1)}).status == 200
-    assert api.patch(f"{project}/attributes/kind", {"options": options(2)}).kind == (422, "limit-exceeded")
+    refused = api.patch(f"{project}/attributes/kind", {"options": options(2)})
+    assert refused.kind == (422, "limit-exceeded")
+    assert "with the 200 dropped ones" in refused.body["detail"]
     assert api.patch(f"{project}/attributes/kind", {"name": "New"}).status == 200
 
 
@@ -197,6 +199,19 @@ def test_a_project_that_an_answer_could_not_hold_is_refused(
     answer = api.get(project)
     assert len(answer.body["attributes"]) > 10
     assert len(json.dumps(answer.text)) < 6_000_000
+
+
+def test_the_room_of_a_project_includes_dropped_options(
+    api: Client, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.made(f"{project}/attributes", {"id": "kind", "name": "Kind", "type": "enum", "options": ["a"]})
+    for path, name, most in ((project, "states", 20_000), (f"{project}/attributes/kind", "options", 40_000)):
+        monkeypatch.setattr("gridview.commands.answers.MAX_PROJECT_BYTES", most)
+        generations = ([f"{at}.{place}".ljust(100) for place in range(20)] for at in range(10))
+        answers = [api.patch(path, {name: values}) for values in generations]
+        assert [answer.status for answer in answers[:3]] == [200] * 3
+        assert answers[-1].kind == (422, "limit-exceeded")
+        assert "Dropped options count too" in answers[-1].body["detail"]
 
 
 def test_a_page_of_projects_is_cut_where_an_answer_must_end(api: Client) -> None:

@@ -10,7 +10,7 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.bucket import MemoryBatches, NoBatches
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.commands import attributes, projects
+from gridview.commands import attributes, deleted_attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
@@ -251,6 +251,17 @@ def test_an_issue_removed_meanwhile_gets_no_history(place: Place) -> None:
     by_lambda(place, record(1, None, one))
     assert place.redrive() == redrive.Redriven(done=1)
     assert not read_changes(place.table, TENANT, PROJECT, [(7, 1)], consistent=True)
+
+
+def test_values_of_a_permanently_deleted_attribute_do_not_come_back(place: Place) -> None:
+    one = document(place.table, 7, start="2024-01-01")
+    attributes.delete_attribute(place.table, Catalogs(), ADMIN, PROJECT, "start", None)
+    deleted_attributes.purge_attribute(place.table, Catalogs(), ADMIN, PROJECT, "start", None, settling=0)
+    by_lambda(place, record(1, None, one))
+    assert place.redrive() == redrive.Redriven(done=1)
+    ((_, change),) = read_changes(place.table, TENANT, PROJECT, [(7, 1)], consistent=True).items()
+    assert "a1" in one["fields"]
+    assert "a1" not in change.fields
 
 
 def test_an_unreadable_batch_stays(place: Place) -> None:

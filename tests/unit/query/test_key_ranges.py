@@ -17,10 +17,11 @@ from gridview.encoding.sort_strings import SEPARATOR, SPEC_VERSION, TEXT_WIDTH, 
 from gridview.encoding.tokenizer import inner_words, words
 from gridview.encoding.values import parse_number
 from gridview.query import key_ranges
+from gridview.query.group_blocks import options_by_rank
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without, leaves
 from gridview.query.operators import OPERATORS, Operand
 from gridview.query.predicates import NUMBER, Predicate
-from gridview.schema import documents
+from gridview.schema import documents, options
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM, Field, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
@@ -251,6 +252,19 @@ def test_issues_may_be_under_former_ranks_of_options(field_id: str) -> None:
         assert place.doubt is None
         assert {leaf.doubt for leaf in leaves(OPERATORS["eq"].accessed(after, left))} == {None, Doubt.MOVING}
         assert {leaf.doubt for leaf in leaves(OPERATORS["in"].accessed(after, [left, taken]))} == {None}
+
+
+def test_the_index_decides_about_an_option_in_the_place_of_a_dropped_one() -> None:
+    field = next(one for one in CATALOG.attributes if one.type is FieldType.ENUM)
+    first, second, *others = (option.value for option in field.options)
+    for at, values in enumerate([[first, *others], [first, "new", *others], [first, second, *others]]):
+        requested = [options.OptionInput(value=value) for value in values]
+        change = options.change("options", field.options, 50 + at, requested, moved_at=5)
+        field = replace(field, options=change.options)
+    assert not field.moving
+    for option in field.live_options:
+        assert {leaf.doubt for leaf in leaves(OPERATORS["eq"].accessed(field, option.id))} == {None}
+    assert all(len(found) == 1 for found in options_by_rank(field).values())
 
 
 # Borders

@@ -352,6 +352,14 @@ def test_options_that_are_being_moved_are_read_from_documents(filled: Loaded) ->
     }
 
 
+def test_a_live_option_takes_precedence_over_a_retired_one_of_its_rank(filled: Loaded) -> None:
+    (stored,) = (item for item in filled.table.items.values() if item.get("id") == "tags")
+    first, second = stored["options"]
+    gone = {"id": "o3", "value": "gone", "rank": first["rank"], "retired": True}
+    filled.table.put({**stored, "options": [first, second, gone]})
+    assert summary_of(filled, "tags", ["min", "max"]) == {"matched": 90, "min": ["x"], "max": ["x"]}
+
+
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from gridview.encoding.attribute_values import item_size
 from gridview.schema.fields import Option
-from gridview.schema.options import OptionChange, OptionsInput, change
+from gridview.schema.options import MAX_STORED_BYTES, OptionChange, OptionsInput, change
 from gridview.support.errors import InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, parse
 
@@ -90,6 +91,27 @@ def test_a_dropped_option_cannot_be_named_by_its_id() -> None:
     assert [one.field for one in caught.value.errors] == ["options.1.id"]
 
 
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [["A", "B", "C"], ["A", "C"], ["A", "N", "C"]],
+        [["A", "B", "C"], ["A", "N", "C"]],
+        [["A", "B"], ["A", "B", "C"], ["A", "B"], ["A", "B", "D"]],
+        [["A", "B"], ["A", "B", "C"], ["A", "B"], ["A", "B", "C"]],
+        [["A", "B"], ["C", "D"], ["E", "F"], ["B", "A"]],
+        [["A", "B", "C"], ["B", "A", "C"], ["B", "A", "N", "C"]],
+    ],
+)
+def test_no_option_gets_the_rank_of_a_dropped_one_or_one_that_another_is_leaving(
+    lists: list[list[str]],
+) -> None:
+    options: tuple[Option, ...] = ()
+    for epoch, requested in enumerate(lists):
+        options = change("options", options, len(options) + 1, asked(requested), moved_at=epoch).options
+    ranks = [rank for option in options for rank in option.ranks]
+    assert len(set(ranks)) == len(ranks)
+
+
 def test_another_order_moves_as_few_as_it_can() -> None:
     result = changed(LOW_MEDIUM_HIGH.options, 4, "medium", "high", "low")
     assert result.moved == {"o1"}
@@ -130,3 +152,18 @@ def test_dropped_options_do_not_count() -> None:
     full = changed((), 1, *map(str, range(200)))
     other = changed(full.options, full.next_option, *(f"n{number}" for number in range(200)))
     assert len(described(other)) == 200
+
+
+def test_dropped_options_count_towards_the_room_of_a_definition() -> None:
+    def replaced(options: tuple[Option, ...]) -> tuple[Option, ...]:
+        return changed(options, len(options) + 1, *(f"{len(options)}.{at}" for at in range(200))).options
+
+    options = replaced(())
+    while item_size([option.to_item() for option in options]) < MAX_STORED_BYTES - 10_000:
+        options = replaced(options)
+    with pytest.raises(
+        LimitExceeded, match=r"more than 384 KB with the [\d,]+ dropped ones, .* Rename options"
+    ):
+        replaced(options)
+    renamed = [{"id": option.id, "value": f"r{option.id}"} for option in options if not option.retired]
+    assert not changed(options, len(options) + 1, *renamed).dropped

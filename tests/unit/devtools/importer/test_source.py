@@ -103,3 +103,10 @@ def test_a_missing_file_a_folder_and_an_unknown_kind_are_said(tmp_path: Path) ->
         with pytest.raises(Failure, match=sentence):
             open_source(path)
     assert len(list(open_source(tmp_path / "a.txt", "csv").rows())) == 1
+
+
+def test_numbers_in_an_object_of_ndjson_stay_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_text('{"x": {"k": 1.5, "n": 12345678901, "l": [0.10]}}\n{"x": {"k": "\\ud800"}}\n')
+    cells = [row.cells["x"] for row in open_source(path).rows()]
+    assert cells == ['{"k":1.5,"n":12345678901,"l":[0.1]}', '{"k":"\ud800"}']

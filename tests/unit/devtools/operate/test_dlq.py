@@ -23,8 +23,12 @@ from gridview.derive.ledger import ImageVersion, Ledger
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import derived_keys, keys
 from gridview.fsck.issue_diff import Collection, compared
+from gridview.journal.history import read_changes
 from gridview.journal.log import Log
+from gridview.maintenance import stream_consumer
 from gridview.maintenance.dead_letters import DeadLetters
+from gridview.schema.trash import mark_of
+from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.damage import PROJECT, TENANT, catalog_of, collection, key_of
@@ -213,6 +217,48 @@ def test_redriving_derives_from_the_documents_as_they_are_now(
     assert Ledger.from_item(world.table.get(key_of(16), derived_keys.LEDGER)).version == 3
 
 
+def test_a_batch_that_lambda_gave_up_gets_its_history_and_its_place_in_the_trash(
+    world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The consumer has recorded nothing of it, and without the batch nobody could."""
+    monkeypatch.setattr(clock, "seconds", lambda: 1_704_100_000.0)  # the day of damage.NOW
+    before = world.table.get(key_of(5), keys.project(TENANT, PROJECT))
+    after = {**damage.document(world.table, 5, version=2), **mark_of("ann", damage.NOW)}
+    world.table.put(after)
+    world.keep([record(5, before, after), edited(world, 6, 2, kind="o1")])
+    assert dev(capsys, "redrive", "--all")[0] == 0
+    found = read_changes(world.table, TENANT, PROJECT, [(5, 2), (6, 2)], consistent=True)
+    assert {one: change.kind for one, change in found.items()} == {(5, 2): "delete", (6, 2): "update"}
+    ((_, listed),) = [key for key in world.table.items if key[0] == keys.trash(TENANT, PROJECT)]
+    assert keys.parse_trash_place(listed) == (5, 2)
+    assert world.stored() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Overloaded("The table is busy; try again."), "The table is busy"),
+        (KeyError("kind"), "Its history cannot be written: KeyError: 'kind'"),
+    ],
+)
+def test_a_batch_without_its_history_stays(
+    world: World,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    said: str,
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(stream_consumer, "record_again", fail)
+    name = world.keep([edited(world, 6, 2, kind="o1")])
+    status, output = dev(capsys, "redrive", "--all")
+    assert (status, world.stored()) == (1, [name])
+    assert said in output
+    assert world.wrong(6), "a reader would find the version without its history"
+
+
 def test_issues_that_are_still_poison_stay_with_their_reason(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -318,7 +364,7 @@ def test_foreign_messages_stay_where_they_are(world: World, capsys: pytest.Captu
     status, output = dev(capsys, "list")
     assert status == 0
     assert "This is not a dead letter of gridview." in output
-    assert "This is not a failed batch with its records: it has no 'payload'." in output
+    assert "This is not a failed batch with its records (no 'payload')." in output
     status, output = dev(capsys, "redrive", "--all")
     assert status == 1
     assert "0 redriven, 3 left." in output
@@ -336,7 +382,7 @@ def test_a_batch_may_hold_its_records_as_text_or_as_they_are(world: World) -> No
     for one in (content, whole):
         batch = dlq.Batch.of(name, one)
         assert batch.issues == {key_of(1): 2, key_of(2): 7}
-        assert batch.records == 3
+        assert len(batch.content.records) == 3
 
 
 def test_killed_at_any_call_nothing_is_lost(
@@ -396,4 +442,4 @@ def test_a_missing_queue_is_one_sentence(world: World, capsys: pytest.CaptureFix
     world.queue.delete_queue(QueueUrl=world.url)
     status, output = dev(capsys, "list")
     assert status == 1
-    assert "The dead letters cannot be used" in output
+    assert "AWS cannot be used" in output

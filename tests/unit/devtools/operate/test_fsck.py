@@ -168,4 +168,4 @@ def test_a_refusal_by_aws_is_one_sentence(
     monkeypatch.setattr(MemoryTable, "scan", denied)
     status, output = dev(capsys)
     assert status == 1
-    assert "The table of the test cannot be read" in output
+    assert "AWS cannot be used" in output

@@ -1,6 +1,7 @@
 """The stack on which a command works."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from devtools.local.folder import Folder, State
 from devtools.local.table import TABLE
 from devtools.operate import target
 from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches
-from gridview.support import forms
+from devtools.restore import deployed as restore
+from gridview.dynamodb.table import Table
+from gridview.support import aws, forms
 
 OUTPUTS = {
     "TableName": "Gridview-Table",
@@ -99,6 +102,40 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
         assert (opened.table.name, opened.queue_url) == (OUTPUTS["TableName"], OUTPUTS["DeadLetterQueueUrl"])
         assert list(opened.batches.names()) == ["aws/lambda/x"]
         assert opened.label == "Gridview"
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deployed: CloudFormation) -> Iterator[None]:
+    """An AWS configuration with a profile `ops`, of other credentials and another region than the environment's."""
+    (tmp_path / "config").write_text("[profile ops]\nregion = eu-west-1\n")
+    (tmp_path / "credentials").write_text("[ops]\naws_access_key_id = OPS\naws_secret_access_key = s\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    yield
+    aws.use_profile(None)
+
+
+def caller(client: Any) -> tuple[str, str]:
+    """The access key and the region of a client."""
+    return client._get_credentials().access_key, client.meta.region_name
+
+
+@pytest.mark.usefixtures("profiles")
+def test_every_client_of_a_deployed_stack_uses_the_profile() -> None:
+    """Credentials in the environment are those of another account, perhaps with a table of the same name."""
+    opened = target.open(parsed("--deployed", "--profile", "ops"))
+    opened.table.connect()
+    assert caller(opened.queue) == caller(opened.table._client) == ("OPS", "eu-west-1")
+
+
+@pytest.mark.usefixtures("profiles")
+def test_a_restore_uses_the_profile_for_the_table_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(restore, "described", lambda *_: None)
+    stack = restore.open_stack("Gridview", "ops")
+    table = Table(stack.table_name)
+    table.connect()
+    assert caller(stack.client) == caller(table._client) == ("OPS", "eu-west-1")
 
 
 def test_repairs_of_a_deployed_stack_write_the_form_of_its_functions(

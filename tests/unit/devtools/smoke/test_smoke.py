@@ -79,6 +79,20 @@ def test_every_step_is_reported_as_what_it_is_and_the_project_is_deleted(
     assert answers.asked == [f"DELETE {tour.path}"]
 
 
+def test_a_project_that_cannot_be_deleted_does_not_hide_the_result(
+    ends: dict[str, Exception | None], capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: str) -> None:
+        raise httpx.ConnectError("gone")
+
+    tour = on(Answers())
+    monkeypatch.setattr(tour.api, "delete", fail)
+    assert command.tour(tour) == 0
+    said = capsys.readouterr().out
+    assert f"The project of {tour.path} stays: ConnectError: gone" in said
+    assert "8 of 8 steps passed" in said
+
+
 def test_a_step_that_cannot_be_shown_is_no_failure(ends: dict[str, Exception | None], capsys: Any) -> None:
     ends["webhook"] = NotShown("no receiver")
     assert command.tour(on(Answers())) == 0

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from orjson import Fragment
 
+from gridview.encoding.attribute_values import item_size
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.schema import options
@@ -109,18 +111,24 @@ def _position(field: Field, order: Sequence[str]) -> int | None:
 
 
 def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
-    """Raise LimitExceeded if the project with these attributes would be larger than an answer can be."""
+    """Raise LimitExceeded if the project with these attributes would be larger than an answer can be (`has_room`)."""
     if not has_room(items, fields):
         raise LimitExceeded(
             f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB. "
-            "Delete attributes or options first."
+            "Dropped options count too: rename options instead of replacing them, or delete attributes first."
         )
 
 
 def has_room(items: ProjectItems, fields: Iterable[Field]) -> bool:
-    """Return whether an answer can hold the project with these attributes."""
-    parts = [project_json("", items.project), *attributes_json(items, fields)]
-    return size_in_response(dumps(parts)) <= MAX_PROJECT_BYTES
+    """Return whether an answer could hold the project with these attributes, even with their dropped options.
+
+    No answer has those, but every container reads them with the definitions.
+    """
+    shown = list(fields)
+    parts = [project_json("", items.project), *attributes_json(items, shown)]
+    known = chain(map(Option.from_item, items.project["states"]), *(field.options for field in shown))
+    dropped = [option.to_item() for option in known if option.retired]
+    return size_in_response(dumps(parts)) + item_size(dropped) <= MAX_PROJECT_BYTES
 
 
 def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:

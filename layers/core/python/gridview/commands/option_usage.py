@@ -1,5 +1,6 @@
 """Whether issues use an option: checked before the option is dropped."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from gridview.encoding import keys
 from gridview.encoding.fences import after, before
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import Field, FieldType, Option
-from gridview.support.errors import LimitExceeded
+from gridview.support.errors import Conflict, LimitExceeded
+from gridview.view import freshness
+from gridview.view.block_cache import BlockCache
 from gridview.view.block_reads import Want
 from gridview.view.context import ReadContext
 from gridview.view.index_view import IndexView
@@ -19,24 +22,39 @@ from gridview.view.index_view import IndexView
 _PAGES = 20
 """The most 1 MB pages of issues that are read for a field whose index cannot answer."""
 
+TOLERATED_LAG = 10.0
+"""Seconds that the index may lag. An issue that it lacks keeps its option, as one of a writer with older definitions."""
+
+_RETRY_SECONDS = 10
+
 
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
     """Return whether any issue has one of these options.
 
     The index answers for an indexed field, with every change that the journal has. It costs what `issues_in`
-    does, and 0.5 read units for each block that contains several options. Otherwise up to 20 MB of issues are
-    read; LimitExceeded if that does not settle it.
+    does, a read unit for its lag, and 0.5 for each block that contains several options; Conflict if it lags.
+    Otherwise up to 20 MB of issues are read; LimitExceeded if that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
         return False
     if field.served is not None and field.type is FieldType.ENUM:
-        ranks = [rank for option in chosen for rank in option.ranks]
-        return _any_of(table, catalog, field.served.order_id, ranks)
-    family = index_token_family(field.served) if field.served is not None else None
-    if family is not None and field.type is FieldType.MULTI_ENUM:
-        return _any_of(table, catalog, family, [option.id for option in chosen])
-    return _any_document(table, catalog, field, chosen)
+        family, bodies = field.served.order_id, [rank for option in chosen for rank in option.ranks]
+    elif field.served is not None and (tokens := index_token_family(field.served)) is not None:
+        family, bodies = tokens, [option.id for option in chosen]
+    else:
+        return _any_document(table, catalog, field, chosen)
+    # Read before the index, which may have caught up in between.
+    lag = freshness.read(table, catalog, BlockCache()).seconds
+    if _any_of(table, catalog, family, bodies):
+        return True
+    if lag is not None and lag > TOLERATED_LAG:
+        raise Conflict(
+            f"The index lags by {math.ceil(lag):,} seconds, so it does not show yet whether issues use an option that "
+            "the request drops. Try again later.",
+            headers={"Retry-After": str(_RETRY_SECONDS)},
+        )
+    return False
 
 
 def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str]) -> bool:

@@ -6,8 +6,8 @@ option. Pure.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 RANK_WIDTH = 4
@@ -22,25 +22,28 @@ remaining room would use it up in twenty steps.
 """
 
 
-def reorder(ranks: Sequence[str | None]) -> list[str]:
+def reorder(ranks: Sequence[str | None], taken: Collection[str] = ()) -> list[str]:
     """Return strictly ascending ranks for options in a new order, changing as few existing ones as possible.
 
     ``ranks`` holds, in the new order, each option's present rank, or None for a new option. No other solution
-    keeps more ranks. New ranks are spaced evenly between the kept ranks around them.
+    keeps more ranks. New ranks are spaced evenly between the kept ranks around them. None of them is in
+    ``taken``, the ranks of options outside the order.
 
     Raises ``ValueError`` for a malformed rank, or for more options than there are ranks (1,679,616).
     """
+    free = _FreeRanks(set(taken).difference(ranks))
     count = len(ranks)
-    if count > _CAPACITY:
+    if count > free.count:
         raise ValueError("more options than ranks")
+    # Taken ranks are left out of the numbers, so every number between two others is room.
     # Slack is number minus position. Two options can both keep their numbers exactly when the options between
     # them have room there: slack does not fall from one to the other. Sentinels just outside the ranks, at
     # positions 0 and count + 1, close the gaps at both ends.
-    floor, ceiling = -1, _CAPACITY - count - 1
+    floor, ceiling = -1, free.count - count - 1
     slack = {0: floor}
     for position, rank in enumerate(ranks, start=1):
-        if rank is not None and floor <= _parse(rank) - position <= ceiling:
-            slack[position] = _parse(rank) - position
+        if rank is not None and floor <= free.number_of(rank) - position <= ceiling:
+            slack[position] = free.number_of(rank) - position
     slack[count + 1] = ceiling
     kept = _longest_rising(slack)
     fresh: list[int] = []
@@ -48,7 +51,24 @@ def reorder(ranks: Sequence[str | None]) -> list[str]:
         low, high = left + slack[left], right + slack[right]
         fresh += _spread(low, high, right - left - 1, first=left == 0, last=right == count + 1)
         fresh.append(high)
-    return [_format(number) for number in fresh[:-1]]
+    return [free.rank_of(number) for number in fresh[:-1]]
+
+
+class _FreeRanks:
+    """The ranks that are not taken, numbered from 0 without gaps."""
+
+    def __init__(self, taken: Collection[str]) -> None:
+        self._taken = sorted(map(_parse, taken))
+        self._free_before = [number - place for place, number in enumerate(self._taken)]
+        self.count = _CAPACITY - len(self._taken)
+
+    def number_of(self, rank: str) -> int:
+        """Return the number of a free rank."""
+        return _parse(rank) - bisect_left(self._taken, _parse(rank))
+
+    def rank_of(self, number: int) -> str:
+        """Return the free rank with a number."""
+        return _format(number + bisect_right(self._free_before, number))
 
 
 def _longest_rising(values: Mapping[int, int]) -> list[int]:

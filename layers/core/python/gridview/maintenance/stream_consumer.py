@@ -79,20 +79,30 @@ def derive_again(
     """Derive from a batch that has waited; return the rest of the batch. Overloaded: assume that nothing was
     done.
 
-    If its history is not written yet, it is written for the issues that still exist: purged ones stay
-    forgotten. Costs as `consume`, and then a strongly consistent read of each document.
+    Costs as `consume`, and what `record_again` costs.
     """
-    if not batch.recorded:
-        here = _documents_of(table, batch.keys)
-        there = [one for one in batch.records if key_of(one) in here]
-        history.record(table, there, partial(_setting, table, catalogs))
-        keep_trash(table, batch.records)
+    record_again(table, catalogs, batch)
     images, poison = fold(batch.records)
     if not batch.recorded:
         for one in poison:
             send_poison(one)
     failed = _bring_up(table, catalogs, images, send_poison)
     return batch.only([*failed])._replace(recorded=True)
+
+
+def record_again(table: Table, catalogs: Catalogs, batch: Batch) -> None:
+    """Write the history of a batch and keep the trash list, unless the consumer has done both. Overloaded:
+    assume that nothing was done.
+
+    The history is written for the issues that still exist: purged ones stay forgotten. Costs a strongly
+    consistent read of each document, and the writes of `history.record`.
+    """
+    if batch.recorded:
+        return
+    here = _documents_of(table, batch.keys)
+    there = [one for one in batch.records if key_of(one) in here]
+    history.record(table, there, partial(_setting, table, catalogs), partial(_removed, catalogs))
+    keep_trash(table, batch.records)
 
 
 def _documents_of(table: Table, partitions: Iterable[str]) -> set[str]:

@@ -174,7 +174,8 @@ class Column:
             case FieldType.TEXT | FieldType.USER:
                 return None
             case FieldType.MULTI_ENUM:
-                by_rank = {option.rank: option.id for option in self.field.options}
+                # The live options come first: one of them takes precedence over a retired one of its rank.
+                by_rank = {option.rank: option.id for option in reversed(self.field.options)}
                 return [by_rank[body[at : at + RANK_WIDTH]] for at in range(0, len(body), RANK_WIDTH)]
         return stored_value(self.field, body)
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic import Field as ModelField
 
 from gridview.encoding import option_ranks
+from gridview.encoding.attribute_values import item_size
 from gridview.schema.fields import MAX_OPTIONS, Color, Option
 from gridview.support.errors import Conflict, FieldError, InvalidRequest, LimitExceeded
 from gridview.support.validation import RequestModel, omissible
@@ -16,6 +17,8 @@ from gridview.support.validation import RequestModel, omissible
 MAX_VALUE_LENGTH = 256
 """Characters of an option's value."""
 
+MAX_STORED_BYTES = 384 * 1024
+"""Bytes of the options of a field, with the dropped ones. DynamoDB stores 400 KB in the item of their definition."""
 
 _Value = Annotated[str, ModelField(min_length=1, max_length=MAX_VALUE_LENGTH)]
 
@@ -82,13 +85,15 @@ def change(
 
     Moved options remember their ranks until the epoch `moved_at`; None means that no issue is indexed by
     them. `field_name` names the property in errors. InvalidRequest on an unknown id; Conflict on values that
-    are the same text in two spellings of Unicode.
+    are the same text in two spellings of Unicode; LimitExceeded if the options cannot be stored.
     """
     wanted = list(requested)
     live = [option for option in before if not option.retired]
     matches = _matches(field_name, wanted, live)
     _refuse_twins(field_name, wanted)
-    placed = option_ranks.reorder([match.rank if match else None for match in matches])
+    # Conditions and groups read the option of an issue from its rank. So no option gets the rank of another one.
+    taken = {rank for option in before for rank in option.ranks}
+    placed = option_ranks.reorder([match.rank if match else None for match in matches], taken)
     options: list[Option] = []
     for one, match, rank in zip(wanted, matches, placed, strict=True):
         if match is None:
@@ -101,14 +106,26 @@ def change(
         options.append(one.colored(option))
     kept = {option.id for option in options}
     dropped = [replace(option, retired=True) for option in live if option.id not in kept]
+    stored = (*options, *dropped, *(option for option in before if option.retired))
+    _require_room(stored)
     return OptionChange(
-        options=(*options, *dropped, *(option for option in before if option.retired)),
+        options=stored,
         next_option=next_option,
         dropped=frozenset(option.id for option in dropped),
         moved=frozenset(
             match.id for match, rank in zip(matches, placed, strict=True) if match and match.rank != rank
         ),
     )
+
+
+def _require_room(options: Sequence[Option]) -> None:
+    """Raise LimitExceeded if the options of a field are too large for the item of their definition."""
+    if item_size([option.to_item() for option in options]) > MAX_STORED_BYTES:
+        dropped = sum(option.retired for option in options)
+        raise LimitExceeded(
+            f"The options would take more than {MAX_STORED_BYTES // 1024} KB with the {dropped:,} dropped ones, which "
+            "are kept. Rename options instead of replacing them."
+        )
 
 
 def _refuse_twins(field_name: str, wanted: Sequence[OptionInput]) -> None:

@@ -33,6 +33,19 @@ FOR_FILES = PATIENT.merge(
 """For S3: parts of megabytes take longer, and links are signed in the form that every region takes."""
 
 
+_profile: str | None = None
+
+
+def use_profile(name: str | None) -> None:
+    """Have this process take credentials and region from a profile of the AWS configuration; None: from the
+    environment.
+
+    It is for an operator's tools. Clients that exist keep theirs.
+    """
+    global _profile
+    _profile = name
+
+
 def refusal(error: Exception) -> tuple[str, int]:
     """Return the code and the HTTP status of a service's refusal; `""` and 0 if there was no answer."""
     response = getattr(error, "response", None) or {}
@@ -47,9 +60,9 @@ making a client.
 
 
 def client(service: str, config: Config | None = None, credentials: Credentials | None = None) -> Any:
-    """Return a new client of a service in the region of the environment, with no connections yet.
+    """Return a new client of a service in the region of the environment or the profile, with no connections yet.
 
-    Without `credentials` it fetches the environment's again.
+    Without `credentials` it fetches those of the environment or the profile again.
     """
     session = _session()
     if credentials is not None:
@@ -58,7 +71,7 @@ def client(service: str, config: Config | None = None, credentials: Credentials 
 
 
 def credentials() -> Credentials | None:
-    """Return the credentials of the environment; None if it has none."""
+    """Return the credentials of the environment or the profile; None if it has none."""
     found: Credentials | None = _session().get_credentials()
     return found
 
@@ -84,6 +97,7 @@ class _Handed(CredentialProvider):
 
 
 def _session() -> botocore.session.Session:
-    session = botocore.session.Session()
+    # A profile that is named wins over AWS_ACCESS_KEY_ID. The variable AWS_PROFILE does not.
+    session = botocore.session.Session(profile=_profile)
     session.register_component("data_loader", _models)
     return session
