@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.leases import LEASE, RETRY, ItemChanged, LeaseLost, new_holder, save, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -42,6 +43,11 @@ class HeldJob:
         self.issues = 0
         self._table = table
         self._saved = job
+
+    @property
+    def saved(self) -> UserJob:
+        """Return the job as of the last checkpoint."""
+        return self._saved
 
     def note(self, job: UserJob) -> None:
         """Take over a state that the next checkpoint saves. To lose it must be no worse than to do the work
@@ -133,9 +139,11 @@ class LineWorker:
             return self._end_turn(tenant, line, entry, RETRY, held, over=False, refused=True)
         except Exception:
             with suppress(Overloaded, LeaseLost):
-                self._note_failure(held)
-                given_up = held.job.failures >= MOST_FAILURES
-                self._end_turn(tenant, line, entry, _BROKEN, held, over=given_up)
+                try:
+                    self._note_failure(held)
+                finally:  # even if it is not noted: the other jobs of the line get their turns
+                    given_up = held.job.failures >= MOST_FAILURES
+                    self._end_turn(tenant, line, entry, _BROKEN, held, over=given_up)
             raise
         return self._end_turn(tenant, line, entry, wait, held, over=held.job.state.final)
 
@@ -155,7 +163,16 @@ class LineWorker:
         return wait
 
     def _note_failure(self, held: HeldJob) -> None:
-        job = replace(held.job, failures=held.job.failures + 1)
+        """Count a failure. The state of a job that has grown too large for its item is lost: it is as of the last
+        checkpoint.
+        """
+        try:
+            held.save(self._failed(held.job))
+        except ItemTooLarge:
+            held.save(self._failed(held.saved))
+
+    def _failed(self, job: UserJob) -> UserJob:
+        job = replace(job, failures=job.failures + 1)
         if job.failures >= MOST_FAILURES:
             failure = problem_document(
                 INTERNAL,
@@ -163,7 +180,7 @@ class LineWorker:
                 "the rest.",
             )
             job = job.is_over(JobState.FAILED, clock.now(), failure)
-        held.save(job)
+        return job
 
     def _require_rights(self, held: HeldJob) -> None:
         """Fail a job whose user lost the right to it. Its kind still counts the work that it had begun."""
