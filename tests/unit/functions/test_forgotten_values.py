@@ -11,9 +11,11 @@ import pytest
 
 from gridview.dynamodb.leases import LEASE
 from gridview.encoding import derived_keys, keys
-from gridview.encoding.json_codec import dumps
+from gridview.encoding.json_codec import dumps, loads
 from gridview.maintenance import forgotten_answers, job_worker
 from gridview.maintenance.forgotten_answers import redact_answers, take_turn
+from gridview.maintenance.waiting import Batch
+from gridview.schema.answer_contents import without_issues
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.remembered import Answer
 from gridview.support import clock
@@ -106,6 +108,18 @@ def test_a_record_that_comes_after_the_removal_brings_no_value_back(
     assert api.get(f"{BRIDGE}/issues/3/history").body["items"][0]["version"] == 2
 
 
+def test_a_batch_that_lambda_gave_up_brings_no_value_back(api: Client, account: Cloud, bridge: str) -> None:
+    assert api.patch(f"{BRIDGE}/issues/3", {"fields": {"47e5": SECRET, "3fe6": 8}}).status == 200
+    late = Batch(account.stream.take(), recorded=False, reason="RetryAttemptsExhausted")
+    remove_attribute(api)
+    account.upkeep()
+    assert account.modules["upkeep"]._derive_again(late).records == []
+    assert SECRET not in kept(account)
+    (event, *_) = api.get(f"{BRIDGE}/issues/3/history").body["items"]
+    assert event["version"] == 2
+    assert [*event["fields"]] == ["3fe6"]
+
+
 def test_a_purged_issue_leaves_remembered_answers(api: Client, account: Cloud, bridge: str) -> None:
     body = {"name": SECRET}
     made = api.made(f"{BRIDGE}/issues", body, headers=KEY)
@@ -146,6 +160,24 @@ def test_an_answer_of_any_size_is_rewritten_whole(
         assert (again.status, again.text) == (201, body.decode())
     records = [pk for pk, _ in account.table.items if pk == keys.request("0807", "35e9")]
     assert len(records) == 1, "parts that are not needed any more are deleted"
+
+
+def test_the_answer_of_an_undo_has_no_values_of_a_purged_issue() -> None:
+    def refusal(num: int) -> dict[str, Any]:
+        conflicts = [{"field": "name", "yours": SECRET, "theirs": SECRET, "by": "ben", "version": 3}]
+        return {"num": num, "problem": {"type": "edit-conflict", "conflicts": conflicts}}
+
+    body = {"undone": [{"num": 1, "version": 3}], "change": None, "refused": [refusal(2), refusal(3)]}
+    answer = Answer(200, {}, dumps(body))
+    assert without_issues(answer, {1, 4}) is None
+    after = without_issues(answer, {2})
+    assert after is not None
+    found = loads(after.body)
+    assert found["undone"] == body["undone"]
+    assert found["refused"][1] == refusal(3)
+    gone = found["refused"][0]
+    assert (gone["num"], gone["problem"]["type"]) == (2, "not-found")
+    assert SECRET not in str(gone)
 
 
 def _with_body(body: bytes, answer: Answer) -> Answer:

@@ -85,7 +85,7 @@ def derive_again(
     if not batch.recorded:
         here = _documents_of(table, batch.keys)
         there = [one for one in batch.records if key_of(one) in here]
-        history.record(table, there, partial(_setting, table, catalogs))
+        history.record(table, there, partial(_setting, table, catalogs), partial(_removed, catalogs))
         keep_trash(table, batch.records)
     images, poison = fold(batch.records)
     if not batch.recorded:
