@@ -13,12 +13,14 @@ writes stay.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.leases import LEASE, RETRY, ItemChanged, LeaseLost, new_holder, save, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.maintenance.job_rights import RoleOf, require_rights, unknown_roles
+from gridview.maintenance.job_parts import JobParts
+from gridview.maintenance.job_rights import RoleOf, needed_role, require_role, unknown_roles
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.user_jobs import JobKind, JobLine, JobState, OpenJob, UserJob
 from gridview.support import clock
@@ -187,7 +189,11 @@ class LineWorker:
         if held.job.state.final:
             return
         try:
-            require_rights(self._role_of, held.tenant, held.job.user, held.job.kind)
+            asked: Mapping[str, Any] = {}
+            if held.job.kind is JobKind.UNDO:
+                parts = keys.job_parts(held.tenant, held.project, held.job.id)
+                asked = JobParts(self._table, parts).asked()
+            require_role(self._role_of, held.tenant, held.job.user, needed_role(held.job, asked))
         except Forbidden as error:
             held.note(held.job.is_over(JobState.FAILED, clock.now(), problem(error, _PROBLEM_BYTES)))
 
