@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from gridview.dynamodb.leases import LEASE
+from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps, loads
 from gridview.maintenance import forgotten_answers, job_worker
 from gridview.maintenance.forgotten_answers import redact_answers, take_turn
 from gridview.maintenance.waiting import Batch
-from gridview.schema.answer_contents import without_issues
+from gridview.schema.answer_contents import Redaction, without_issues
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.remembered import Answer
 from gridview.support import clock
@@ -298,10 +299,11 @@ def test_the_answers_of_a_day_may_take_more_turns_than_one(
         api.made(f"{BRIDGE}/issues", {"name": "New", "fields": {"47e5": SECRET}}, headers=headers)
     calls = []
 
-    def in_short_turns(*args: Any) -> str | None:
-        calls.append(args[-1])
+    def in_short_turns(table: Table, tenant: str, project: str, redact: Redaction, *rest: Any) -> str | None:
+        _, after = rest
+        calls.append(after)
         assert len(calls) < 20, "the removal never ends"
-        return redact_answers(*args[:4], seconds_for(1), args[-1])
+        return redact_answers(table, tenant, project, redact, seconds_for(1), after)
 
     monkeypatch.setattr(job_worker, "redact_answers", in_short_turns)
     remove_attribute(api)

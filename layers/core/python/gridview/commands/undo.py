@@ -561,8 +561,7 @@ class _Group:
 
 def _written_at(found: Document) -> str:
     """Return the instant of a document's version. A delete does not change `updated`."""
-    at: str = found.get(DELETED_AT, found["updated"])
-    return at
+    return str(found.get(DELETED_AT, found["updated"]))
 
 
 def _is_late(at: str) -> bool:
