@@ -111,7 +111,7 @@ EXPECTED: dict[str, set[tuple[str, ...]]] = {
     | {
         ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "request-*", "trash-*"),
         ("dynamodb:UpdateItem", "table", "journal-*", "lag-beat"),
-        ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "request-*", "trash-*"),
+        ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "trash-*"),
         ("dynamodb:BatchWriteItem", "table", "activity-*", "change-*", "history-*"),
         ("not dynamodb:PutItem", "table", "fields"),
         ("dynamodb:DescribeStream", "stream"),
@@ -257,7 +257,7 @@ DENIED = [
     *(("Deliver", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     *(("Deliver", ask(operation, [WEBHOOKS])) for operation in WRITES if operation != "PutItem"),
     ("Deliver", ask("PutItem", [OUTBOX, ISSUE])),
-    *(("Maintain", ask("DeleteItem", [pk])) for pk in EVERY_PARTITION if pk != REQUEST),
+    *(("Maintain", ask("DeleteItem", [pk])) for pk in EVERY_PARTITION),
     *(("Maintain", ask("UpdateItem", [pk])) for pk in EVERY_PARTITION),
     *(("Maintain", ask("BatchWriteItem", [HISTORY, pk])) for pk in EVERY_PARTITION),
     ("Maintain", ask("PutItem", [ISSUE], (*DERIVED, "num", "name", "state", "fields"))),

@@ -161,6 +161,7 @@ ENTITIES = {
     "canary": (keys.CANARY, keys.CANARY, keys.CANARY),
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "segment of it": (keys.CHECK, keys.job(1), "2026-11-21T03:17:00.000000Z"),
+    "purged issues": (keys.request("0807", "35e9"), keys.JOB, "2026-11-21T08:00:00.000000Z"),
     "remembered request": (keys.request("0807", "35e9"), keys.remembered("9f86d081"), ""),
     "answer part": (
         keys.request("0807", "35e9"),

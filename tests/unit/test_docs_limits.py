@@ -216,7 +216,7 @@ LIMITS = {
     "fields and characters of a text that a bulk change replaces": (
         f"{bulk_edits.MAX_REPLACED_FIELDS} and {bulk_edits.MAX_FIND_LENGTH}"
     ),
-    "examples of a dry run": f"{previews.MAX_EXAMPLES}",
+    "examples of a dry run": f"{previews.MAX_EXAMPLES}, with {previews.MAX_EXAMPLE_BYTES // 1000} KB together",
     "open jobs of a user": f"{user_jobs.MOST_OF_USER}, of which {user_jobs.MOST_EXPORTS_OF_USER} exports",
     "open jobs of a project": f"{user_jobs.MOST_OF_PROJECT}, of which {user_jobs.MOST_EXPORTS_OF_PROJECT} exports",
     "open jobs of a tenant": f"{user_jobs.MOST_OF_TENANT}",

@@ -94,6 +94,7 @@ PLACES: Final = (
     _place("canary", keys.CANARY, keys.CANARY, Trace.NONE),
     _place("restore", keys.RESTORE, keys.RESTORE, Trace.NONE),
     _place("check of the table", keys.CHECK, rf"{keys.JOB}(?:-\d+)?", Trace.SHORT),
+    _place("purged issues", _REQUEST, keys.JOB, Trace.NONE),
     _place("remembered request", _REQUEST, r"[^.]+", Trace.ANSWER),
     _place("answer part", _REQUEST, r".+\.part-.+", Trace.PART),
     _place("webhook", rf"{live_keys.WEBHOOK_PREFIX}{_T}\.{_P}", r"w[a-z0-9]+", Trace.NAMED),

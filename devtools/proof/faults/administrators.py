@@ -208,8 +208,10 @@ def work_is_left(world: World) -> bool:
     line = world.engine.get(keys.job_line(world.home[0]), keys.LINE, consistent=True)
     job = world.engine.get(partition, keys.JOB, consistent=True)
     placements = world.engine.get(keys.placements(*world.home), keys.JOB, consistent=True)
+    purged = world.engine.get(keys.request(*world.home), keys.JOB, consistent=True)
     return (
         world.fold_is_due
+        or purged is not None
         or (placements is not None and keys.SORT in placements)
         or (job is not None and not Job.from_item(job).rests)
         or (line is not None and any(job.project == world.project for job in JobLine.from_item(line).open))

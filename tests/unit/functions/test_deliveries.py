@@ -386,6 +386,36 @@ def test_a_webhook_is_disabled_after_a_day_of_failures(
     assert "sort" not in outbox(courier, hook)
 
 
+def test_each_choice_and_each_enabling_has_a_reset_though_nothing_changes(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    """All these resets are at one place of the feed."""
+    views = [
+        courier.api.made(f"{path}/views", {"name": name, "visibility": "shared", "query": query})["id"]
+        for name, query in (("Closed", CLOSED), ("Recent", RECENT))
+    ]
+    hook = defined(courier, path)["path"]
+    courier.issue(path)
+    courier.deliver()
+    receiver.received.clear()
+    choices = [{"view": one} for one in (views[0], views[1], views[1])]
+    for resets, change in enumerate([*choices, {"enabled": True}, {"enabled": True}], 1):
+        if "enabled" in change:
+            assert courier.api.patch(hook, {"enabled": False}).status == 200
+        assert courier.api.patch(hook, change).status == 200
+        courier.wait(70)
+        assert [one["type"] for one in receiver.contents] == ["reset"] * resets
+    log = courier.log(hook)[: len(receiver.received)]
+    sent = [one.headers["webhook-id"] for one in receiver.received]
+    assert len(set(sent)) == len(sent)
+    assert sorted(one["message_id"] for one in log) == sorted(sent)
+    for one in log:
+        assert courier.api.post(f"{hook}/deliveries/{one['id']}/replay", b"").status == 202
+    courier.wait(70)
+    again = [one.headers["webhook-id"] for one in receiver.received[len(sent) :]]
+    assert sorted(again) == sorted(sent)
+
+
 def test_a_webhook_that_is_enabled_again_begins_with_a_reset(
     courier: Courier, path: str, hook: str, receiver: Receiver
 ) -> None:
@@ -966,6 +996,7 @@ def test_a_webhook_gets_the_rows_of_a_writer(courier: Courier, path: str, receiv
     ]
 
 
+RECENT = {"filter": {"field": "created", "op": "lte", "value": {"today": 0}}}
 CLOSED = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "sort": [{"field": "name"}]}
 
 

@@ -10,7 +10,7 @@ from gridview.commands import undo as undoing
 from gridview.commands.actor import Role
 from gridview.maintenance import job_rights
 from gridview.maintenance.job_queue import body_of
-from gridview.maintenance.job_rights import NEEDED, UserPool, require_rights, role_source, unknown_roles
+from gridview.maintenance.job_rights import NEEDED, UserPool, require_role, role_source, unknown_roles
 from gridview.schema.user_jobs import JobKind
 from gridview.support.errors import Forbidden, Overloaded
 from infra.routes import ROUTES
@@ -35,10 +35,10 @@ def test_a_job_needs_the_role_that_its_call_needs() -> None:
 @pytest.mark.parametrize("role", [None, *Role])
 def test_a_lower_role_or_none_is_refused_with_the_reason(kind: JobKind, role: Role | None) -> None:
     if role is not None and role >= NEEDED[kind]:
-        require_rights(lambda *_: role, "0807", "ann", kind)
+        require_role(lambda *_: role, "0807", "ann", NEEDED[kind])
         return
     with pytest.raises(Forbidden, match="removed or disabled" if role is None else "is viewer now"):
-        require_rights(lambda *_: role, "0807", "ann", kind)
+        require_role(lambda *_: role, "0807", "ann", NEEDED[kind])
 
 
 class Directory:

@@ -50,8 +50,6 @@ ELSEWHERE = {
     ("upkeep", "dynamodb:DeleteItem", (keys.CHECK,)),  # at the end of a check, minutes later: test_nightly
     # The record of the heartbeat: test_freshness.
     ("maintain", "dynamodb:UpdateItem", (keys.LAG_OF_BEAT,)),
-    # Remembered answers of purged issues: test_forgotten_values.
-    ("maintain", "dynamodb:DeleteItem", (f"{keys.REQUEST_PREFIX}*",)),
     # Batches that the table refused are derived again: test_maintain.
     *(
         ("upkeep", "dynamodb:BatchWriteItem", (f"{prefix}*",))

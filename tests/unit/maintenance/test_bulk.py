@@ -5,6 +5,7 @@ written twice.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from gridview.commands import attributes, issues, jobs, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.context import WriteContext
 from gridview.commands.write_rate import WINDOW, WriteRate
-from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.leases import LEASE, RETRY
 from gridview.dynamodb.table import Table
@@ -37,6 +38,7 @@ from gridview.query.references import Reference
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import Change, to_items
 from gridview.schema.jobs import Hint, Turn
+from gridview.schema.previews import Preview
 from gridview.schema.store import Catalogs
 from gridview.schema.trash import living
 from gridview.schema.user_jobs import JobKind
@@ -851,6 +853,53 @@ def test_a_job_that_fails_by_our_fault_is_given_up_after_a_while(
     ended = jobs.get_job(table, BEN, PROJECT, job)
     assert (failures, ended["state"]) == (MOST_FAILURES, "failed")
     assert ended["problem"]["type"] == "internal"
+    assert jobs.get_job(table, BEN, PROJECT, other)["done"] == ISSUES
+
+
+def test_a_job_that_outgrows_its_item_delays_no_other_job(
+    table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = start(table, CHANGES["set"])
+    other = start(table, {"filter": KIND_A, "set": {"state": "closed"}})
+    real = BulkChanges.__call__
+
+    def growing(self: BulkChanges, held: job_line.HeldJob, left: Callable[[], float]) -> float:
+        if held.job.id == job:
+            held.note(replace(held.job, preview=Preview(1, ({"new": "x" * 500_000},))))
+            return 0.0
+        return real(self, held, left)
+
+    monkeypatch.setattr(BulkChanges, "__call__", growing)
+    for _ in range(MOST_FAILURES * 3):
+        time.over += LEASE + 1
+        with suppress(ItemTooLarge):
+            work(table)
+    assert jobs.get_job(table, BEN, PROJECT, other)["done"] == ISSUES
+    ended = jobs.get_job(table, BEN, PROJECT, job)
+    assert (ended["state"], ended["problem"]["type"]) == ("failed", "internal")
+
+
+def test_a_failure_that_cannot_be_noted_delays_no_other_job(
+    table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = start(table, CHANGES["set"])
+    other = start(table, {"filter": KIND_A, "set": {"state": "closed"}})
+    real = BulkChanges.__call__
+
+    def broken(self: BulkChanges, held: job_line.HeldJob, left: Callable[[], float]) -> float:
+        if held.job.id == job:
+            monkeypatch.setattr(held, "save", broken_too)
+            raise ZeroDivisionError
+        return real(self, held, left)
+
+    def broken_too(_: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(BulkChanges, "__call__", broken)
+    for _ in range(3):
+        time.over += LEASE + 1
+        with suppress(ValueError):
+            work(table)
     assert jobs.get_job(table, BEN, PROJECT, other)["done"] == ISSUES
 
 

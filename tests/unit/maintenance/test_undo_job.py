@@ -11,6 +11,7 @@ from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues, jobs
 from gridview.commands import undo as undoing
+from gridview.commands.actor import Role
 from gridview.commands.context import WriteContext
 from gridview.commands.undo import UndoOrder
 from gridview.commands.write_rate import WINDOW, WriteRate
@@ -88,11 +89,10 @@ def start(table: Table, change: UUID = CHANGE, own: UUID = OWN) -> str:
     return job
 
 
-def work(table: Table, rate: int = 0) -> list[Turn]:
-    """Run a turn for each line that is due."""
-    worker = LineWorker(
-        table, {JobKind.UNDO: UndoChanges(table, Catalogs(), WriteRate(rate, lambda: None, 0.5))}
-    )
+def work(table: Table, rate: int = 0, role: Role = Role.ADMIN) -> list[Turn]:
+    """Run a turn for each line that is due. `role`: that of all users."""
+    undo = UndoChanges(table, Catalogs(), WriteRate(rate, lambda: None, 0.5))
+    worker = LineWorker(table, {JobKind.UNDO: undo}, lambda *_: role)
     hints = [hint for hint in due_jobs(table) if keys.is_job_line(hint.partition)]
     return [turn for hint in hints if (turn := worker.take_turn(hint, lambda: 60.0)) is not None]
 
@@ -182,6 +182,46 @@ def test_versions_that_only_the_lists_of_the_history_have_are_waited_for(
     assert (state, refused(table, job)) == ("running", {3: "edit-conflict"})
     table.put(late)
     is_whole(table, finish(table, time, job), job)
+
+
+def test_a_version_that_the_history_never_receives_is_refused_after_a_day(
+    table: MemoryTable, time: Passing
+) -> None:
+    """The history was off when ben edited one issue again, and deleted another one."""
+    context = WriteContext(table, catalog_of(table), BEN, change=CHANGE)
+    issues.update_issue(context, 1, {"fields": {"cost": 7}}, None)
+    issues.delete_issue(context, 5, None)
+    job = start(table)
+    for _ in range(4):
+        time.over += LEASE + 1
+        recorded_changes.on_time(table)
+        work(table)
+    assert jobs.get_job(table, BEN, PROJECT, job)["state"] == "running"
+    time.over += 86_400
+    ended = finish(table, time, job)
+    assert (ended["state"], ended["done"], ended["refused"]) == ("done", ISSUES - 3, 3)
+    assert refused(table, job) == {1: "conflict", 3: "edit-conflict", 5: "conflict"}
+    assert (versions(table)[1], versions(table)[5]) == (3, 3), "nothing of their change is taken back"
+
+
+def test_an_undo_of_another_users_change_needs_an_administrator_at_each_turn(
+    table: MemoryTable, time: Passing
+) -> None:
+    asked = UndoOrder(CHANGE, BEN.user).to_stored()
+    before = versions(table)
+    job: str = jobs.start(table, ADA, PROJECT, JobKind.UNDO, asked, OWN)["id"]
+    own = start(table)
+    for _ in range(4):
+        time.over += LEASE + 1
+        recorded_changes.on_time(table)
+        work(table, role=Role.EDITOR)
+        if jobs.get_job(table, ADA, PROJECT, job)["state"] == "failed":
+            break
+        assert versions(table) == before
+    ended = jobs.get_job(table, ADA, PROJECT, job)
+    assert (ended["state"], ended["problem"]["type"]) == ("failed", "forbidden")
+    assert "needs the role admin" in ended["problem"]["detail"]
+    assert finish(table, time, own)["state"] == "done"
 
 
 def test_edits_of_others_after_a_kill_stay(table: MemoryTable, time: Passing) -> None:

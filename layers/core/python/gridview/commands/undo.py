@@ -35,7 +35,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import documents_by_number
 from gridview.schema.documents import Document, versions_between
 from gridview.schema.history import Change, Kind, floor_of
-from gridview.schema.trash import DELETED_BY, living
+from gridview.schema.trash import DELETED_AT, DELETED_BY, living
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import (
@@ -69,7 +69,7 @@ forgets one by one.
 """
 
 _LATE = 86_400.0
-"""Seconds for which a stream keeps a record: until then, the history may receive a version that its lists have."""
+"""Seconds for which a stream keeps a record: until then, the history may receive a version."""
 
 _GROUP = 50
 """Issues whose documents and histories are in memory together."""
@@ -495,13 +495,18 @@ class _Group:
 
     def _unknown(self, affected: Affected) -> RequestError | None:
         """Return why nothing can be decided about an issue; None if it can."""
-        if affected.found is None and not affected.parts:
+        found = affected.found
+        if found is None and not affected.parts:
             return NotFound("The issue was permanently deleted.")
-        if self._is_unrecorded(affected):
+        lacks_last = found is not None and self._lacks_version_of(found)
+        since = _written_at(found) if found is not None and lacks_last else self._last
+        if (lacks_last or not affected.parts) and since and _is_late(since):
             return HistoryNotReady(
                 "The history does not contain all changes of the issue yet. Try again.",
                 headers={"Retry-After": "1"},
             )
+        if lacks_last:  # the history was off when it was written
+            return Conflict("The history does not contain all of this change in the issue.")
         return None if affected.parts else Conflict("The history of this change in the issue has expired.")
 
     def _outcome(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:
@@ -512,19 +517,12 @@ class _Group:
             return TakenBack(affected.num, None, verdict.refused, wrote=wrote)
         return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None, wrote)
 
-    def _is_unrecorded(self, affected: Affected) -> bool:
-        """Return whether the history does not hold all of the change yet.
-
-        It lacks the document's version, or one that its lists have: they are written first.
-        """
-        found = affected.found
-        if not affected.parts and self._last:
-            return clock.seconds() - clock.instant(self._last) < _LATE
+    def _lacks_version_of(self, found: Document) -> bool:
+        """Return whether a document is a version of the change that the history does not have."""
         return (
-            found is not None
-            and found.get("change") == self._order.change.bytes
+            found.get("change") == self._order.change.bytes
             and found["updated_by"] == self._order.by
-            and found["version"] not in self._versions[affected.num]
+            and found["version"] not in self._versions[found["num"]]
         )
 
     def _write(self, found: Document, step: UndoStep) -> Document:
@@ -559,6 +557,16 @@ class _Group:
         )
         found, others = documents.get(num), self._read_others(documents).get(num, {})
         return replace(affected, found=found, others=others, own={**self._own(found), **affected.own})
+
+
+def _written_at(found: Document) -> str:
+    """Return the instant of a document's version. A delete does not change `updated`."""
+    return str(found.get(DELETED_AT, found["updated"]))
+
+
+def _is_late(at: str) -> bool:
+    """Return whether the history may still receive a version of an instant. Its lists are written first."""
+    return clock.seconds() - clock.instant(at) < _LATE
 
 
 def _kind_of(before: Document, after: Document) -> Kind:

@@ -330,13 +330,14 @@ class Table:
         index: bool = False,
         consistent: bool = False,
         paths: Sequence[Sequence[str]] | None = None,
+        bound: Bound | None = None,
     ) -> Iterator[Item]:
-        """Return every item of a partition of the table or of GSI1, page after page of 1 MB.
+        """Return every item of a partition of the table or of GSI1, page after page of 1 MB. `bound`: only items
+        after a key, by `>`.
 
         In GSI1 sort strings should differ: a page begins after all items that have the last sort string of
         the page before.
         """
-        bound = None
         while True:
             page = self.query(partition, index=index, bound=bound, consistent=consistent, paths=paths)
             yield from page.items

@@ -285,6 +285,19 @@ def request(tenant_id: str, project_id: str) -> str:
     return f"{REQUEST_PREFIX}{tenant_id}.{project_id}"
 
 
+def is_request(partition_key: str) -> bool:
+    """Return whether this is the partition key of remembered requests, judged by its type. With the sort key `JOB` it
+    has the purged issues that upkeep takes out of the answers.
+    """
+    return partition_key.startswith(REQUEST_PREFIX)
+
+
+def parse_request(partition_key: str) -> tuple[str, str]:
+    """Return the tenant and project in the partition key of remembered requests."""
+    tenant_id, project_id = partition_key.removeprefix(REQUEST_PREFIX).split(".")
+    return tenant_id, project_id
+
+
 def remembered(digest: str) -> str:
     """Sort key of the record of a request, by the hash of its key: `9f86d081`."""
     return digest

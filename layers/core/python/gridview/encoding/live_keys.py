@@ -56,7 +56,7 @@ def delivery(number: int, place: int, mark: str = "") -> str:
     `delivery.000000000057.000001`. The feed's order.
 
     The key of a reset is before the change that follows the place: `delivery.000000000057.000001r`. Its `mark` has
-    `r`, and the fingerprint of rows that depend on the day.
+    `r`, the webhook's version if the outbox began with one, and the fingerprint of rows that depend on the day.
     """
     return f"{_DELIVERY}{journal_item(number)}.{place:0{_PLACE_DIGITS}}{mark}"
 

@@ -136,12 +136,13 @@ def _messages(
     it follows all issues. `day`: the fingerprint of rows that depend on the day.
     """
     number, place, *_ = outbox.position
+    reset = Delivery(number, place, RESET, clock.now(), outbox=outbox.begun)
     if page.reset or outbox.missed:
-        yield WebhookMessage(Delivery(number, place, RESET, clock.now(), day=day), None)
+        yield WebhookMessage(replace(reset, day=day), None)
     judged = [None] * len(page.events) if verdicts is None else verdicts
     for change, end, verdict in zip(page.events, page.ends, judged, strict=True):
         if verdict is Unjudged.FOREVER:
-            yield WebhookMessage(Delivery(end.number, end.place, RESET, clock.now()), None, end)
+            yield WebhookMessage(replace(reset, number=end.number, place=end.place), None, end)
             continue
         move = verdict if isinstance(verdict, RowMove) else None
         if verdicts is not None and move is None:

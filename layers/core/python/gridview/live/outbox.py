@@ -73,6 +73,7 @@ class Outbox:
     - `missed`: there were changes before its position that were not sent.
     - `rows`: the fingerprint of the rows of a view that were followed up to the position.
     - `slow`: the last attempt that succeeded took longer than `SLOW`.
+    - `begun`: the version of the webhook with which it began; 0: it is the webhook's first.
     """
 
     position: FeedPosition
@@ -85,6 +86,7 @@ class Outbox:
     missed: bool = False
     rows: str = ""
     slow: bool = False
+    begun: int = 0
 
     @property
     def delays_others(self) -> bool:
@@ -136,6 +138,7 @@ class Outbox:
             keys.SORT: self.due,
             keys.HOLDER: self.holder,
             "state": lane_of(slow=self.delays_others),
+            "begun": self.begun,
             **self.progress,
         }
 
@@ -154,6 +157,7 @@ class Outbox:
             item["missed"],
             item["rows"],
             item["slow"],
+            item.get("begun", 0),
         )
 
 
@@ -162,9 +166,12 @@ def lane_of(*, slow: bool) -> str:
     return "slow" if slow else "quick"
 
 
-def new_outbox(position: FeedPosition, *, missed: bool = False) -> Outbox:
-    """Return the outbox of a webhook that receives the changes after a position, due at once."""
-    return Outbox(position, clock.now(), missed=missed)
+def new_outbox(position: FeedPosition, *, replaced_at: int = 0) -> Outbox:
+    """Return the outbox of a webhook that receives the changes after a position, due at once.
+
+    `replaced_at`: the version of the webhook with which it replaces a former outbox. It then begins with a reset.
+    """
+    return Outbox(position, clock.now(), missed=bool(replaced_at), begun=replaced_at)
 
 
 class RowKeys(NamedTuple):
@@ -180,8 +187,10 @@ class Delivery:
 
     Its place in the feed is after its version. `choice` is the webhook's choice of rows by which it was
     judged. Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was
-    first tried, or replayed; the next attempt is `due`. `day`: for a reset, the fingerprint of
-    the rows if they depend on the day. Such resets may follow each other at one place.
+    first tried, or replayed; the next attempt is `due`.
+
+    Resets may follow each other at one place. `outbox` distinguishes those of two outboxes of the webhook, by `begun`.
+    `day` is the fingerprint of the rows if they depend on the day.
     """
 
     number: int
@@ -199,6 +208,7 @@ class Delivery:
     due: str = ""
     reply: Reply = field(default_factory=Reply)
     day: str = ""
+    outbox: int = 0
 
     @property
     def id(self) -> str:
@@ -212,13 +222,18 @@ class Delivery:
 
     @property
     def _mark(self) -> str:
-        return f"r{self.day}" if self.event == RESET else ""
+        return f"r{'_'.join(self._cause)}" if self.event == RESET else ""
+
+    @property
+    def _cause(self) -> list[str]:
+        """The parts of its ids that distinguish a reset from others at its place."""
+        return [str(one) for one in (self.outbox, self.day) if one]
 
     def message_id(self, webhook: str) -> str:
         """Return the id of its message, the same at each attempt."""
         if self.num is not None:
             return f"{webhook}_{self.num}_{self.version}"
-        return "_".join((webhook, RESET, str(self.number), str(self.place), *filter(None, (self.day,))))
+        return "_".join((webhook, RESET, str(self.number), str(self.place), *self._cause))
 
     def tried(self, reply: Reply, began: str, draw: float) -> Self:
         """Return the same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
@@ -254,6 +269,7 @@ class Delivery:
             "version": self.version,
             "row": None if self.row is None else [*self.row],
             "day": self.day,
+            "outbox": self.outbox,
             "choice": self.choice,
             "status": self.status,
             "attempts": self.attempts,
@@ -293,6 +309,7 @@ class Delivery:
             item["due"],
             Reply(item["response_status"], item["response_body"], item["failure"]),
             item["day"],
+            item.get("outbox", 0),
         )
 
     def to_json(self, webhook: str) -> dict[str, Any]:
@@ -321,5 +338,5 @@ def _expiry(delivery: Delivery) -> int:
 def sort_key_of(delivery_id: str) -> str:
     """Return the sort key of the delivery that the API names so."""
     number, _, place = delivery_id.partition("_")
-    digits, mark, day = place.partition("r")
-    return live_keys.delivery(int(number), int(digits), mark + day)
+    digits, mark, cause = place.partition("r")
+    return live_keys.delivery(int(number), int(digits), mark + cause)

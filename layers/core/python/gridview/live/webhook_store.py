@@ -140,7 +140,7 @@ def update_webhook(
             after = after.written(actor.user, now)
             writes = [put(after.to_item(), version_is(before.version))]
             if after.enabled and (not before.enabled or after.choice > before.choice):
-                outbox = new_outbox(end_of(Log(table, actor.tenant, project)), missed=True)
+                outbox = new_outbox(end_of(Log(table, actor.tenant, project)), replaced_at=after.version)
                 writes.append(put(outbox.to_item(_outbox_of(after))))
             table.transact(writes)
         return after.to_json(catalog, now)

@@ -1,6 +1,6 @@
 """The decision about an issue in a bulk change, and the fate of an issue whose batch was interrupted. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
 from gridview.schema.fields import UnknownOption
 from gridview.schema.formats import value_json
-from gridview.schema.previews import MAX_EXAMPLES, Preview
+from gridview.schema.previews import Preview
 from gridview.schema.trash import living
 from gridview.support.errors import Conflict, NotFound, RequestError
 
@@ -165,19 +165,20 @@ class BulkRule:
 
 def previewed(preview: Preview, catalog: Catalog, before: Document, after: Document) -> Preview:
     """Return a preview with one more issue that would change. UnknownOption."""
-    examples = [*preview.examples]
+    return preview.with_issue(_edits(catalog, before, after) if preview.has_room else ())
+
+
+def _edits(catalog: Catalog, before: Document, after: Document) -> Iterator[dict[str, Any]]:
+    """Return the values that differ in two versions of an issue, in the form of the API."""
     for field in (*catalog.builtins, *catalog.attributes):
         old, new = field.value_in(before), field.value_in(after)
         stored = not field.computed and field.key not in _SET_BY_EACH_WRITE
-        is_edit = stored and not documents.same_value(old, new)
-        if len(examples) >= MAX_EXAMPLES or not is_edit:
-            continue
-        shown = {
-            name: None if one is None else value_json(field, one)
-            for name, one in (("old", old), ("new", new))
-        }
-        examples.append({"num": before["num"], "field": field.id, **shown})
-    return Preview(preview.changed + 1, tuple(examples))
+        if stored and not documents.same_value(old, new):
+            shown = {
+                name: None if one is None else value_json(field, one)
+                for name, one in (("old", old), ("new", new))
+            }
+            yield {"num": before["num"], "field": field.id, **shown}
 
 
 def open_again(begun: Begun, found: Document | None, tries: int) -> Again:

@@ -27,6 +27,8 @@ FILE_DAYS: Final = 7
 """Days after which the bucket removes a file. No link to it is given out after that."""
 
 _GONE = {"NoSuchUpload", "InvalidPart", "NoSuchKey", "404", "403"}
+_MISSING = ("get_object", "AccessDenied")
+"""S3 refuses to read a missing key, because the role may not list the bucket."""
 _BUSY = {"SlowDown", "RequestTimeout", "OperationAborted"}
 
 
@@ -100,7 +102,7 @@ class ExportFiles:
             return getattr(self._s3, operation)(Bucket=self._bucket, **parameters)
         except aws.FAILURES as error:
             code, status = aws.refusal(error)
-            if code in _GONE:
+            if code in _GONE or (operation, code) == _MISSING:
                 raise UploadGone(code) from error
             if not status or status >= 500 or code in _BUSY:
                 raise Overloaded(

@@ -1,40 +1,113 @@
 """Takes permanently deleted values out of remembered answers, so that a repeated request does not return
 them.
+
+The stream consumer only notes purged issues: a day's answers may take minutes, and all tenants share its shards.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from typing import Any
 
-from gridview.dynamodb.errors import TransactionFailed
-from gridview.dynamodb.expressions import Condition, Item, Write, delete, put
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import Bound, Condition, Item, Write, delete, put
+from gridview.dynamodb.leases import lease_end
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema.answer_contents import Redaction
+from gridview.schema.answer_contents import Redaction, without_issues
+from gridview.schema.jobs import Hint, Turn
+from gridview.schema.purged_issues import PurgedIssues
 from gridview.schema.remembered import Record, answered
-from gridview.support.errors import RequestInProgress
+from gridview.support import backoff, clock
+from gridview.support.errors import Overloaded, RequestInProgress
+
+
+def note_purged(table: Table, tenant: str, project: str, numbers: Iterable[int]) -> None:
+    """Have upkeep take purged issues out of a project's remembered answers.
+
+    Doing it again does no harm. Costs a strongly consistent read and a put of the item. Overloaded.
+    """
+    partition = keys.request(tenant, project)
+    for _ in backoff.attempts():
+        state = _read(table, partition)
+        try:
+            _save(table, partition, state, state.adding(numbers, clock.now()))
+        except ConditionFailed:
+            continue
+        return
+    raise Overloaded("The list of purged issues is busy; try again.")
+
+
+def take_turn(table: Table, hint: Hint, left: Callable[[], float]) -> Turn | None:
+    """Take noted issues out of answers until the seconds in `left` are over. None if the hint is outdated or not due.
+
+    Costs as `redact_answers`, for what a turn reads. After a crash or a refusal by the table, the next turn
+    begins where this one began, when its lease has ended.
+    """
+    state = _read(table, hint.partition)
+    if left() <= 0 or state.due != hint.due or state.due > clock.now():
+        return None
+    held = state.taken(lease_end())
+    redact = partial(without_issues, numbers=held.numbers)
+    try:
+        _save(table, hint.partition, state, held)
+        reached = redact_answers(table, *keys.parse_request(hint.partition), redact, left, held.reached)
+        return Turn(hints=_end_turn(table, hint.partition, held, reached))
+    except ConditionFailed:
+        return None  # the next hint names the instant that the other writer has set
+    except Overloaded:
+        return Turn(refusals=1)
+
+
+def _end_turn(table: Table, partition: str, held: PurgedIssues, reached: str | None) -> tuple[Hint, ...]:
+    """Save the progress. Returns a hint to continue with, if issues are left."""
+    for _ in backoff.attempts():
+        state = _read(table, partition)
+        if state.due != held.due:
+            break  # the lease ended before this turn, and another worker has it
+        after = state.released(reached, clock.now())
+        try:
+            _save(table, partition, state, after)
+        except ConditionFailed:
+            continue
+        return (Hint(partition, after.due),) if after.due else ()
+    return ()
+
+
+def _read(table: Table, partition: str) -> PurgedIssues:
+    return PurgedIssues.from_item(table.get(partition, keys.JOB, consistent=True))
+
+
+def _save(table: Table, partition: str, before: PurgedIssues, after: PurgedIssues) -> None:
+    """Write the next state, or delete the item if no issue is left. ConditionFailed."""
+    if after.due:
+        table.put(after.to_item(partition), before.unchanged)
+    else:
+        table.delete(partition, keys.JOB, before.unchanged)
 
 
 def redact_answers(
-    table: Table, tenant: str, project: str, redact: Redaction, left: Callable[[], float] = lambda: 1.0
-) -> bool:
-    """Rewrite the remembered answers of a project's requests; False if the seconds in `left` ran out.
+    table: Table, tenant: str, project: str, redact: Redaction, left: Callable[[], float], after: str = ""
+) -> str | None:
+    """Rewrite the remembered answers of a project's requests, from the place `after` on. Returns the place that was
+    reached when the seconds in `left` ran out; None if no answer is left.
 
-    Another call starts again and does no harm. Costs a strongly consistent read of the records of a day's
-    requests with a key, and a transaction for each answer that changes. Overloaded.
+    Doing it again does no harm. Costs a strongly consistent read of the records of a day's requests with a
+    key, and a transaction for each answer that changes. Overloaded.
     """
     partition = keys.request(tenant, project)
-    found = table.query_all(partition, consistent=True)
+    found = table.query_all(partition, consistent=True, bound=Bound(">", after) if after else None)
     for digest, items in groupby(found, key=lambda item: keys.parse_remembered(item[keys.SK])):
         if left() <= 0:
-            return False
+            return after
         writes = list(redaction(digest, list(items), redact))
         if writes:
-            try:
+            # An expired record may have been replaced by that of a new request, which no longer contains it.
+            with suppress(TransactionFailed):
                 table.transact(writes)
-            except TransactionFailed:
-                continue  # an expired record was replaced by that of a new request, which no longer contains it
-    return True
+        after = digest
+    return None
 
 
 def redaction(digest: str, items: list[Item], redact: Redaction) -> Iterator[Write]:

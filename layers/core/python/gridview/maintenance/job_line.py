@@ -13,11 +13,14 @@ writes stay.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
+from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.leases import LEASE, RETRY, ItemChanged, LeaseLost, new_holder, save, take
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.maintenance.job_rights import RoleOf, require_rights, unknown_roles
+from gridview.maintenance.job_parts import JobParts
+from gridview.maintenance.job_rights import RoleOf, needed_role, require_role, unknown_roles
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.user_jobs import JobKind, JobLine, JobState, OpenJob, UserJob
 from gridview.support import clock
@@ -42,6 +45,11 @@ class HeldJob:
         self.issues = 0
         self._table = table
         self._saved = job
+
+    @property
+    def saved(self) -> UserJob:
+        """Return the job as of the last checkpoint."""
+        return self._saved
 
     def note(self, job: UserJob) -> None:
         """Take over a state that the next checkpoint saves. To lose it must be no worse than to do the work
@@ -133,9 +141,11 @@ class LineWorker:
             return self._end_turn(tenant, line, entry, RETRY, held, over=False, refused=True)
         except Exception:
             with suppress(Overloaded, LeaseLost):
-                self._note_failure(held)
-                given_up = held.job.failures >= MOST_FAILURES
-                self._end_turn(tenant, line, entry, _BROKEN, held, over=given_up)
+                try:
+                    self._note_failure(held)
+                finally:  # even if it is not noted: the other jobs of the line get their turns
+                    given_up = held.job.failures >= MOST_FAILURES
+                    self._end_turn(tenant, line, entry, _BROKEN, held, over=given_up)
             raise
         return self._end_turn(tenant, line, entry, wait, held, over=held.job.state.final)
 
@@ -155,7 +165,16 @@ class LineWorker:
         return wait
 
     def _note_failure(self, held: HeldJob) -> None:
-        job = replace(held.job, failures=held.job.failures + 1)
+        """Count a failure. The state of a job that has grown too large for its item is lost: it is as of the last
+        checkpoint.
+        """
+        try:
+            held.save(self._failed(held.job))
+        except ItemTooLarge:
+            held.save(self._failed(held.saved))
+
+    def _failed(self, job: UserJob) -> UserJob:
+        job = replace(job, failures=job.failures + 1)
         if job.failures >= MOST_FAILURES:
             failure = problem_document(
                 INTERNAL,
@@ -163,14 +182,18 @@ class LineWorker:
                 "the rest.",
             )
             job = job.is_over(JobState.FAILED, clock.now(), failure)
-        held.save(job)
+        return job
 
     def _require_rights(self, held: HeldJob) -> None:
         """Fail a job whose user lost the right to it. Its kind still counts the work that it had begun."""
         if held.job.state.final:
             return
         try:
-            require_rights(self._role_of, held.tenant, held.job.user, held.job.kind)
+            asked: Mapping[str, Any] = {}
+            if held.job.kind is JobKind.UNDO:
+                parts = keys.job_parts(held.tenant, held.project, held.job.id)
+                asked = JobParts(self._table, parts).asked()
+            require_role(self._role_of, held.tenant, held.job.user, needed_role(held.job, asked))
         except Forbidden as error:
             held.note(held.job.is_over(JobState.FAILED, clock.now(), problem(error, _PROBLEM_BYTES)))
 

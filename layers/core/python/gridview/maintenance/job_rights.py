@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from gridview.commands.actor import Role, role_named
-from gridview.schema.user_jobs import JobKind
+from gridview.schema.user_jobs import JobKind, UserJob
 from gridview.support import aws
 from gridview.support.errors import Forbidden, Overloaded
 
@@ -20,7 +20,7 @@ NEEDED: Mapping[JobKind, Role] = {
     JobKind.UNDO: Role.EDITOR,
     JobKind.EXPORT: Role.VIEWER,
 }
-"""The lowest role that may start a job of a kind, and let it continue."""
+"""The lowest role that may start a job of a kind, and let it continue; for an undo, of the user's own change."""
 
 RoleOf = Callable[[str, str], Role | None]
 """The present role of a user in a tenant, by their ids; None: the user has none there."""
@@ -31,16 +31,24 @@ def unknown_roles(tenant: str, user: str) -> Role | None:  # noqa: ARG001
     return max(Role)
 
 
-def require_rights(role_of: RoleOf, tenant: str, user: str, kind: JobKind) -> None:
-    """Raise Forbidden unless a user may still have such a job done. Overloaded: the directory does not answer now."""
+def needed_role(job: UserJob, asked: Mapping[str, Any]) -> Role:
+    """Return the lowest role with which a job continues. `asked`: the order of an undo, which names the user whose change
+    it takes back.
+    """
+    is_of_another = job.kind is JobKind.UNDO and asked["by"] != job.user
+    return Role.ADMIN if is_of_another else NEEDED[job.kind]
+
+
+def require_role(role_of: RoleOf, tenant: str, user: str, needed: Role) -> None:
+    """Raise Forbidden unless a user still has a role. Overloaded: the directory does not answer now."""
     role = role_of(tenant, user)
-    stays = "The changes of the job stay; an editor can undo them."
+    stays = "The changes of the job stay; an administrator can undo them."
     if role is None:
         raise Forbidden(f"The user who started the job was removed or disabled. {stays}")
-    if role < NEEDED[kind]:
+    if role < needed:
         raise Forbidden(
             f"The user who started the job is {role.name.lower()} now, and the job needs the role "
-            f"{NEEDED[kind].name.lower()}. {stays}"
+            f"{needed.name.lower()}. {stays}"
         )
 
 

@@ -32,6 +32,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys, live_keys
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.forgotten_answers import redact_answers
+from gridview.maintenance.forgotten_answers import take_turn as forget_purged
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
@@ -176,6 +177,8 @@ class Worker:
             return None if self._lines is None else self._lines(hint, left)
         if keys.is_placements(partition):
             return self._rebalance(hint, left)
+        if keys.is_request(partition):
+            return forget_purged(self._table, hint, left)
         return self._take_turn(hint, left)
 
     def _rebalance(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
@@ -341,10 +344,11 @@ class Worker:
         removed = {
             field.id for field in catalog.deleting if field.deleted <= job.epoch and not is_rank(field.key)
         }
-        if removed and not redact_answers(
-            self._table, tenant, project, partial(without_fields, fields=removed), left
-        ):
-            return self._keep_lease(partition, job)
+        if removed:
+            redact = partial(without_fields, fields=removed)
+            reached = redact_answers(self._table, tenant, project, redact, left, job.answers)
+            if reached is not None:
+                return self._keep_lease(partition, replace(job, answers=reached))
         passed = list(_after_pass(items, catalog, job.epoch))[:_AT_ONCE]
         if passed:
             after = replace(job, revision=job.revision + 1)

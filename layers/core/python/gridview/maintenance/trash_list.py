@@ -8,7 +8,6 @@ shown, and expires.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from gridview.derive.images import NOT_AN_ISSUE
@@ -18,8 +17,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import from_wire
 from gridview.encoding.keys import IssueKey
-from gridview.maintenance.forgotten_answers import redact_answers
-from gridview.schema.answer_contents import without_issues
+from gridview.maintenance.forgotten_answers import note_purged
 from gridview.schema.trash import DELETED_AT, is_trashed
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -42,8 +40,8 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
     each.
 
     Removes the comments on permanently deleted issues. For purged ones also removes the history
-    (`remove_partition`), which must have been written before, and their values in remembered answers
-    (`redact_answers`). Doing it again does no harm. Overloaded: some of it may be done.
+    (`remove_partition`), which must have been written before, and has upkeep remove their values from
+    remembered answers (`note_purged`). Doing it again does no harm. Overloaded: some of it may be done.
     """
 
     def write(change: tuple[Key, Item | None]) -> None:
@@ -63,7 +61,7 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
         remove_partition(table, derived_keys.history(*issue), lambda: 1.0)
         purged[issue.tenant, issue.project].add(issue.num)
     for project, numbers in purged.items():
-        redact_answers(table, *project, partial(without_issues, numbers=numbers))
+        note_purged(table, *project, numbers)
 
 
 def effects_of(records: Iterable[Mapping[str, Any]]) -> Effects:

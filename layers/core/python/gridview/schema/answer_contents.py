@@ -25,12 +25,18 @@ def without_issues(answer: Answer, numbers: Collection[int]) -> Answer | None:
         return None
     if body.get("num") in numbers:
         return _gone(_ISSUE_GONE)
-    results = body.get("results")
-    if not isinstance(results, list):
-        return None
     gone = problem(NotFound(_ISSUE_GONE))
-    after = [{"status": GONE, "problem": gone} if _is_of(one, numbers) else one for one in results]
-    return None if after == results else answer._replace(body=dumps({**body, "results": after}))
+    results, refused = body.get("results"), body.get("refused")
+    after = dict(body)
+    if isinstance(results, list):
+        after["results"] = [
+            {"status": GONE, "problem": gone} if _is_of(one, numbers) else one for one in results
+        ]
+    if isinstance(refused, list):  # of an undo: its conflicts have values
+        after["refused"] = [
+            {"num": one["num"], "problem": gone} if one["num"] in numbers else one for one in refused
+        ]
+    return None if after == body else answer._replace(body=dumps(after))
 
 
 def _is_of(result: Any, numbers: Collection[int]) -> bool:

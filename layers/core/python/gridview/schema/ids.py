@@ -15,7 +15,9 @@ COMMENT = re.compile(r"[1-9][0-9]{0,5}")
 VIEW = re.compile(r"v[1-9][0-9]{0,7}")
 USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
 WEBHOOK = re.compile(r"w[a-z0-9]{12}")
-DELIVERY = re.compile(r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})(?:r(?:[0-9a-f]{12})?)?")
+DELIVERY = re.compile(
+    r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})(?:r(?:[1-9][0-9]{0,11}|(?:[1-9][0-9]{0,11}_)?[0-9a-f]{12})?)?"
+)
 JOB = re.compile(r"[0-9a-f]{20}")
 
 FORMER_USER = "former-user"

@@ -67,6 +67,8 @@ class Job:
     - `refusals`: how often in succession it could not continue.
     - `slices`: how many slices the pass was cut into; as long as one is left, `next` is after `last`.
     - `part`: the number of a slice, from 1 on.
+    - `answers`: at the end of the pass, the place in the remembered answers up to which they no longer contain
+      deleted attributes.
     - `rests`: there is no pass to make; at `due` a worker checks for deletions that can no longer be
       restored.
 
@@ -83,6 +85,7 @@ class Job:
     revision: int = 0
     slices: int = 0
     part: int = 0
+    answers: str = ""
     rests: bool = False
 
     def wanted(self, epoch: int, due: str, rate: int) -> "Job":
@@ -100,7 +103,9 @@ class Job:
 
     def restarted(self, epoch: int, due: str) -> Self:
         """Return this job started over, even if it was in progress."""
-        return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0, rests=False)
+        return replace(
+            self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0, answers="", rests=False
+        )
 
     def resting(self, due: str) -> "Job":
         """Return this job after its pass, with nothing to do until `due`."""
@@ -158,6 +163,7 @@ class Job:
             "revision": self.revision,
             "slices": self.slices,
             "part": self.part,
+            **({"answers": self.answers} if self.answers else {}),
             **({"rests": True} if self.rests else {}),
         }
 
@@ -175,6 +181,7 @@ class Job:
             revision=item["revision"],
             slices=item["slices"],
             part=item["part"],
+            answers=item.get("answers", ""),
             rests=item.get("rests", False),
         )
 
