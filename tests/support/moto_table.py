@@ -9,6 +9,8 @@ moto's stream differs from DynamoDB's in three ways, of which `take` hides the f
   (So `take` leaves out records of items with only a key; the functions put none.)
 - A transaction copies the table with its stream, and puts the copy back if it is refused. Each record adds to the cost,
   so `take` leaves none in the stream.
+
+moto stores items of any nesting. `adapted` lets it refuse a put of an item that DynamoDB refuses.
 """
 
 import copy
@@ -21,6 +23,7 @@ from typing import Any
 import pytest
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.serialize import ResponseSerializer
+from moto.dynamodb.exceptions import MockValidationException
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import Item as StoredItem
 from moto.dynamodb.models.table import Table as StoredTable
@@ -28,6 +31,7 @@ from moto.dynamodb.models.utilities import dynamo_json_dump
 from moto.dynamodb.responses import DynamoHandler
 
 from devtools.local.table import create_table_input
+from devtools.proof.faults.memory_table import LEVELS, nesting
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding.attribute_values import item_from_wire
@@ -83,8 +87,9 @@ class MotoTable(Table):
 
 @contextmanager
 def adapted() -> Iterator[None]:
-    """Let moto's DynamoDB carry out one call at a time, which takes half the time: the results are the same."""
+    """Let moto's DynamoDB carry out one call at a time, which takes half the time, and refuse nested items."""
     call, lock, value_of = DynamoHandler.call_action, threading.Lock(), ResponseSerializer.get_value
+    put_item = StoredTable.put_item
 
     def locked(handler: DynamoHandler) -> Any:
         with lock:
@@ -101,9 +106,15 @@ def adapted() -> Iterator[None]:
         items = [item for partition in table.items.values() for item in partition.values()]
         return sorted(items, key=lambda item: (item.hash_key.value, item.range_key.value))
 
+    def put_flat(table: StoredTable, item: dict[str, Any], *args: Any, **options: Any) -> StoredItem:
+        if max(map(nesting, item.values())) > LEVELS:
+            raise MockValidationException("Nesting Levels have exceeded supported limits")
+        return put_item(table, item, *args, **options)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DynamoHandler, "call_action", locked)
         patch.setattr(StoredTable, "all_items", in_order)
+        patch.setattr(StoredTable, "put_item", put_flat)
         patch.setattr(ResponseSerializer, "get_value", quick)
         yield
 

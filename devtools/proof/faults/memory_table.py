@@ -39,6 +39,9 @@ ITEM_BYTES = 400 * 1024
 UNIT_BYTES = 4096
 """Bytes that half a read unit reads, or a whole one strongly consistent."""
 
+LEVELS = 31
+"""Levels of lists and maps in an attribute's value. DynamoDB counts one more, the attribute itself."""
+
 _IN_INDEX = {keys.PK, keys.SK, keys.SORT, *keys.PROJECTED_ATTRIBUTES}
 _REMEMBERED = 4
 """States before the present one that a stale read may give."""
@@ -439,7 +442,7 @@ class MemoryTable(Table):
     @override
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
         wire = item_to_wire(item)
-        _check_size(item, wire)
+        _check_item(item, wire)
         self._write((item[keys.PK], item[keys.SK]), wire, condition)
 
     @override
@@ -486,7 +489,7 @@ class MemoryTable(Table):
             left = {name: value for name, value in changed.items() if name not in drop}
             wire = item_to_wire(left)
             if holds(condition, self._store.decoded((pk, sk))):
-                _check_size(left, wire)
+                _check_item(left, wire)
             self._write((pk, sk), wire, condition, "update_item")
         return left
 
@@ -518,7 +521,7 @@ class MemoryTable(Table):
             results = [self._transacted(key, write) for key, write in zip(written, writes, strict=True)]
             for result in results:
                 if result is not None:
-                    _check_size(item_from_wire(result), result)
+                    _check_item(item_from_wire(result), result)
             for key, result in zip(written, results, strict=True):
                 _check_key(key)
                 self._store.write(key, result)
@@ -544,7 +547,7 @@ class MemoryTable(Table):
             raise refused("Provided list of item keys contains duplicates", "BatchWriteItem")
         for key, item, wire in made:
             _check_key(key)
-            _check_size(item, wire)
+            _check_item(item, wire)
         with self._store.lock:
             self._count("batch_write_item", "table", 0)
             for key, _, wire in made:
@@ -616,10 +619,25 @@ def _check_key(key: Key) -> None:
         raise refused("The AttributeValue for a key attribute cannot contain an empty string value", "Key")
 
 
-def _check_size(item: Mapping[str, Any], wire: InWireForm) -> None:
+def nesting(value: Wire) -> int:
+    """The levels of lists and maps in a value."""
+    ((kind, content),) = value.items()
+    if kind not in ("L", "M"):
+        return 0
+    return 1 + max(map(nesting, content.values() if kind == "M" else content), default=0)
+
+
+def _check_item(item: Mapping[str, Any], wire: InWireForm) -> None:
+    encoded = orjson.dumps(wire, default=lambda raw: raw.hex())
+    # Few items have so many lists and maps at all, and counting these in JSON is faster.
+    if (
+        encoded.count(b'{"L":') + encoded.count(b'{"M":') > LEVELS
+        and max(map(nesting, wire.values())) > LEVELS
+    ):
+        raise refused("Nesting Levels have exceeded supported limits", "PutItem")
     # The wire form as JSON is never shorter than what DynamoDB counts, and measured much faster.
     if (
-        len(orjson.dumps(wire, default=lambda raw: raw.hex())) > ITEM_BYTES
+        len(encoded) > ITEM_BYTES
         and sum(len(name.encode()) + item_size(value) for name, value in item.items()) > ITEM_BYTES
     ):
         raise ItemTooLarge("The item would be larger than 400 KB.")

@@ -379,6 +379,26 @@ def test_an_item_has_at_most_400_kb(exact: Table) -> None:
     assert exact.get("b", "s") is None
 
 
+@pytest.mark.parametrize("around", [lambda value: [value], lambda value: {"a": value}], ids=["list", "map"])
+def test_a_value_has_at_most_31_levels(exact: Table, around: Callable[[Any], Any]) -> None:
+    deepest: Any = "x"
+    for _ in range(31):
+        deepest = around(deepest)
+    fits, deeper = item("a", "s", value=deepest), item("a", "s", value=around(deepest))
+    for write in (
+        exact.put,
+        lambda one: exact.transact([expressions.put(one)]),
+        lambda one: exact.batch_put([one]),
+    ):
+        write(fits)
+        with pytest.raises(ClientError) as error:
+            write(deeper)
+        assert error.value.response["Error"]["Code"] == "ValidationException"
+        assert exact.get("a", "s") == fits
+    with pytest.raises(ClientError):
+        exact.update("a", "s", PRESENT, assign={"value": around(deepest)})
+
+
 def test_attributes_are_taken_out_of_an_item_and_all_else_stays(table: Table) -> None:
     whole = item("a", "s", "x", name="n", fields={"a1": 1, "a2": {"b": [1]}, "a3": None}, version=7)
     table.put(whole)
@@ -750,6 +770,17 @@ def test_a_transaction_that_meets_another_fails_though_all_its_conditions_hold()
     with pytest.raises(TransactionFailed) as error:
         table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
     assert error.value.failed == ()
+
+
+def test_a_transaction_with_an_invalid_item_is_not_taken_for_load() -> None:
+    answer = refused("TransactionCanceledException")
+    answer.response["CancellationReasons"] = [
+        {"Code": "None"},
+        {"Code": "ValidationError", "Message": "Nesting Levels have exceeded supported limits"},
+    ]
+    table, _ = scripted(answer)
+    with pytest.raises(ClientError):
+        table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
 
 
 def test_a_transaction_that_the_table_has_no_time_for_is_overloaded() -> None:

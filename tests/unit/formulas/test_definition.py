@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from devtools.proof.faults.memory_table import nesting
+from gridview.encoding.attribute_values import to_wire
 from gridview.formulas import definition, functions
 from gridview.formulas.definition import (
     MAX_EXPANDED,
@@ -91,7 +93,7 @@ def test_an_option_that_is_gone_is_printed_as_its_id() -> None:
 def test_the_stored_form() -> None:
     formula = define('IF(AND({level} = "Low", {owner} = "ann", TRUE), {name} & "x", BLANK())', SCOPE)
     stored = formula.to_item()
-    assert stored == {
+    assert {**stored, "tree": json.loads(stored["tree"])} == {
         "type": "text",
         "functions": 1,
         "unicode": formula.unicode,
@@ -107,9 +109,18 @@ def test_the_stored_form() -> None:
             ["z"],
         ],
     }
-    assert Formula.from_item(json.loads(json.dumps(stored))) == formula
-    assert define("-1.50", SCOPE).to_item()["tree"] == ["minus", ["n", "1.5"]]
-    assert define("1E30", SCOPE).to_item()["tree"] == ["n", "1E+30"]
+    assert Formula.from_item(stored) == formula
+    assert define("-1.50", SCOPE).to_item()["tree"] == '["minus",["n","1.5"]]'
+    assert define("1E30", SCOPE).to_item()["tree"] == '["n","1E+30"]'
+
+
+@pytest.mark.parametrize(
+    "source", [" & ".join(["{name}"] * 100), "IF(FALSE, 1, " * 49 + "2" + ")" * 49], ids=["long", "deep"]
+)
+def test_a_formula_of_many_levels_is_stored_flat(source: str) -> None:
+    formula = define(source, SCOPE)
+    assert nesting(to_wire(formula.to_item())) == 1
+    assert Formula.from_item(formula.to_item()) == formula
 
 
 def test_a_formula_of_a_later_release_is_not_guessed_at() -> None:
@@ -117,7 +128,7 @@ def test_a_formula_of_a_later_release_is_not_guessed_at() -> None:
     with pytest.raises(UnknownForm):
         Formula.from_item({**stored, "functions": functions.VERSION + 1})
     with pytest.raises(UnknownForm):
-        Formula.from_item({**stored, "tree": ["LATER", ["n", "1"]]})
+        Formula.from_item({**stored, "tree": '["LATER",["n","1"]]'})
 
 
 def test_what_a_formula_uses() -> None:

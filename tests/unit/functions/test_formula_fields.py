@@ -323,6 +323,19 @@ def test_a_composite_index_keeps_the_formula_it_was_built_under(
     assert numbers(api, sales, **index) == [1, 2, 4, 3]
 
 
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [(" & ".join(["{name}"] * 100), "x" * 100), ("IF(FALSE(), 1, " * 49 + "2" + ")" * 49, "2")],
+    ids=["long", "deep"],
+)
+def test_a_formula_of_many_levels(api: Client, sales: str, account: Cloud, formula: str, value: str) -> None:
+    kind = "text" if "name" in formula else "number"
+    made = add(api, sales, "many", kind, formula)
+    assert made["formula"] == formula.replace("name", "Name")
+    settle(account)
+    assert {str(row["fields"]["many"]) for row in grid(api, sales, columns=["many"])} == {value}
+
+
 def test_the_same_formula_changes_nothing(api: Client, sales: str) -> None:
     path = f"{sales}/attributes/total"
     before = api.get(path).body

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -369,6 +370,26 @@ def test_a_query_that_takes_too_many_blocks_is_refused(
     monkeypatch.setattr(planner, "MAX_BLOCKS", 5)
     with pytest.raises(QueryTooExpensive, match="at most 5 are read"):
         project.page(sort=[{"field": "note", "nulls": "first"}], offset=1)
+
+
+def test_blocks_of_the_order_are_read_ahead_within_the_budget_of_blocks(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body: dict[str, Any] = {"filter": OPEN, "sort": [{"field": "cost"}], "limit": 5}
+    query = resolve(project.catalog, body)
+
+    def most_in_a_round() -> int:
+        metered = project.table.metered()
+        grid_page(ReadContext(metered, project.catalog, project.container()), query, project.cursors)
+        read = Counter[int]()
+        for call in metered.meter.calls:
+            read[call.round] += call.items if call.operation == "batch_get_item" else 0
+        return max(read.values())
+
+    assert most_in_a_round() > 10
+    monkeypatch.setattr(planner, "MAX_BLOCKS", 10)
+    assert most_in_a_round() <= 10
+    assert nums(project.page(**body)) == project.expected(**body)[:5]
 
 
 @pytest.mark.parametrize("nulls", ["first", "last"])

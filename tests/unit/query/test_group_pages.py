@@ -1,7 +1,7 @@
 """Groups page by page, and the filter of each: every group once, and exactly its issues."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from devtools.proof.oracle import world
 from gridview.commands import attributes
 from gridview.encoding.json_codec import dumps, loads
 from gridview.encoding.values import parse_datetime
-from gridview.query import aggregate_planner, counting, group_filter, group_request
+from gridview.query import aggregate_planner, counting, group_blocks, group_filter, group_request
 from gridview.query.counting import grouped_counts
 from gridview.query.predicates import parse_filter
 from gridview.schema.store import Catalogs
@@ -83,6 +83,29 @@ def test_pages_of_groups_are_all_groups_and_their_filters_mean_their_issues(
                     filtered += 1
     assert walked > 5
     assert filtered > 50
+
+
+@pytest.mark.parametrize(
+    "by", ["num", {"field": "num", "width": 3}, {"field": "num", "width": Decimal("0.4")}]
+)
+def test_a_page_of_issue_numbers_starts_at_its_cursor(monkeypatch: pytest.MonkeyPatch, by: Any) -> None:
+    loaded = Loaded([])
+    loaded.fill(loaded.issue(num) for num in range(1, 201))
+    made: list[Any] = []
+
+    def counted(of: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: made.append(given) or of(*given)
+
+    monkeypatch.setattr(
+        group_blocks.Division, "label_of_value", counted(group_blocks.Division.label_of_value)
+    )
+    monkeypatch.setattr(group_blocks, "of_range", counted(group_blocks.of_range))
+    found, body = [], {"by": [by], "limit": 10}
+    for groups in pages(loaded, **body):
+        found += groups
+        assert len(made) <= 10 + 3
+        made.clear()
+    assert found == everything(loaded, **body)
 
 
 def test_a_page_takes_the_blocks_from_its_cursor_on(monkeypatch: pytest.MonkeyPatch) -> None:

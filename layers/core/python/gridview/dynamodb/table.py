@@ -499,6 +499,8 @@ class Table:
             codes = [reason.get("Code") for reason in reasons]
             if any("Item size" in str(reason.get("Message")) for reason in reasons):
                 raise ItemTooLarge("The item would be larger than 400 KB.") from error
+            if "ValidationError" in codes:
+                raise
             if not {"ConditionalCheckFailed", "TransactionConflict"} & set(codes):
                 raise Overloaded("The table is busy; try again.") from error
             raise TransactionFailed(

@@ -1,10 +1,12 @@
 """A defined formula: its typed tree with the versions that it was saved under, and its stored form. Pure."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+from gridview.encoding.json_codec import dumps
 from gridview.formulas import functions
 from gridview.formulas.functions import result_of
 from gridview.formulas.tree import (
@@ -12,8 +14,8 @@ from gridview.formulas.tree import (
     Expression,
     UnknownForm,
     ValueType,
-    leaf_from_stored,
-    to_stored,
+    leaf_from_json,
+    to_json,
 )
 
 
@@ -51,7 +53,8 @@ class Formula:
             "type": str(self.type),
             "functions": self.functions,
             "unicode": self.unicode,
-            "tree": to_stored(self.tree),
+            # One text: DynamoDB allows 32 levels of lists, and a tree may have 200.
+            "tree": dumps(to_json(self.tree)).decode(),
         }
 
     @classmethod
@@ -59,18 +62,17 @@ class Formula:
         """Decode the map stored in the definition of a field. UnknownForm if a later release wrote it."""
         if int(item["functions"]) > functions.VERSION:
             raise UnknownForm("the formula uses functions of a later release")
-        return cls(
-            from_stored(item["tree"]), ValueType(item["type"]), int(item["functions"]), item["unicode"]
-        )
+        tree = from_json(json.loads(item["tree"]))
+        return cls(tree, ValueType(item["type"]), int(item["functions"]), item["unicode"])
 
 
-def from_stored(stored: Sequence[Any]) -> Expression:
-    """Return the tree of a stored form. UnknownForm."""
-    leaf = leaf_from_stored(stored)
+def from_json(form: Sequence[Any]) -> Expression:
+    """Return the tree of a form in JSON. UnknownForm."""
+    leaf = leaf_from_json(form)
     if leaf is not None:
         return leaf
-    kind, *inner = stored
-    parts = tuple(map(from_stored, inner))
+    kind, *inner = form
+    parts = tuple(map(from_json, inner))
     try:
         return Expression(kind, result_of(kind, parts), None, parts)
     except KeyError:

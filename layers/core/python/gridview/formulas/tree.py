@@ -1,6 +1,4 @@
-"""The typed tree of a formula, and the form in which it is stored. Pure.
-
-In stored form, a tree is lists of JSON:
+"""The typed tree of a formula, and its form in JSON, in which it is stored. Pure.
 
     ["ROUND", ["*", ["f", "a1", "number"], ["n", "1.5"]], ["n", "2"]]
 
@@ -80,8 +78,8 @@ class UnknownForm(Exception):
     """A stored formula has a form or a version that this release does not know."""
 
 
-def to_stored(tree: Expression) -> list[Any]:
-    """Return the stored form of a tree."""
+def to_json(tree: Expression) -> list[Any]:
+    """Return a tree as lists of JSON."""
     match tree.kind:
         case "f" | "g":
             return [tree.kind, tree.value, str(tree.type)]
@@ -93,21 +91,21 @@ def to_stored(tree: Expression) -> list[Any]:
             return [tree.kind, *tree.value]
         case "t" | "b" | "u":
             return [tree.kind, tree.value]
-    return [tree.kind, *map(to_stored, tree.parts)]
+    return [tree.kind, *map(to_json, tree.parts)]
 
 
-def leaf_from_stored(stored: Sequence[Any]) -> Expression | None:
-    """Return a field or a value from its stored form; None for an operator or a function."""
-    kind = stored[0]
+def leaf_from_json(form: Sequence[Any]) -> Expression | None:
+    """Return a field or a value from its form in JSON; None for an operator or a function."""
+    kind = form[0]
     match kind:
         case "f" | "g":
-            return Expression(kind, ValueType(stored[2]), stored[1])
+            return Expression(kind, ValueType(form[2]), form[1])
         case "n":
-            return Expression(kind, LITERALS[kind], parse_number(stored[1]))
+            return Expression(kind, LITERALS[kind], parse_number(form[1]))
         case "z":
             return Expression(kind, LITERALS[kind])
         case "o":
-            return Expression(kind, LITERALS[kind], ChosenOption(stored[1], stored[2]))
+            return Expression(kind, LITERALS[kind], ChosenOption(form[1], form[2]))
         case "t" | "b" | "u":
-            return Expression(kind, LITERALS[kind], stored[1])
+            return Expression(kind, LITERALS[kind], form[1])
     return None

@@ -8,8 +8,9 @@ Every part of a filter gives two sets: the issues that match for *sure*, and all
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pyroaring import BitMap
 
@@ -19,7 +20,7 @@ from gridview.derive.families import NUMBERS
 from gridview.encoding.fences import body_between
 from gridview.encoding.sort_strings import NUMBER_WIDTH
 from gridview.query import key_ranges
-from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
+from gridview.query.key_ranges import EVERYTHING, OPEN, Access, Both, Doubt, Either, Within, Without
 from gridview.query.predicates import Every, Filter, Not, Predicate, Some
 from gridview.query.remedies import Remedy, decide, index_field
 from gridview.schema.catalog import Catalog
@@ -50,6 +51,12 @@ class Selection:
         self._conditions = [] if only is None else list(_conditions(only))
         self._access = EVERYTHING if only is None else _access(only)
         self._leaves = list(dict.fromkeys(key_ranges.leaves(self._access)))
+
+    def left_open(self) -> Self:
+        """Return the same filter, with the decision about every issue left to its document."""
+        found = copy(self)
+        found._access, found._leaves = OPEN, [OPEN]
+        return found
 
     def families(self) -> set[str]:
         """The families whose directories it needs."""

@@ -7,16 +7,14 @@ from gridview.query.bitmap_filter import Judged
 from gridview.query.page import projection
 from gridview.query.plan import BitmapScan, Recheck
 from gridview.query.steps import Ask, Steps, ask_all, record
-from gridview.view.block_reads import Want
 from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
 
 def bitmap_scan(scan: BitmapScan, snapshot: Snapshot, *, beside: Ask | None = None) -> Steps[Judged]:
     """Return which issues match for sure and which may: the filter's sets in one round, with a parallel read `beside`."""
-    directories = planner.directories_of(scan.selection, snapshot)
-    wants: tuple[Want, ...] = tuple(scan.selection.wants(directories))
-    yield from ask_all([Ask(scan, ReadBlocks(wants)), *([beside] if beside is not None else [])])
-    judged = scan.selection.evaluate(directories, snapshot)
+    reads = Ask(scan, ReadBlocks(tuple(scan.wants)))
+    yield from ask_all([reads, *([beside] if beside is not None else [])])
+    judged = scan.selection.evaluate(planner.directories_of(scan.selection, snapshot), snapshot)
     yield from record(scan, sure=len(judged.sure), undecided=len(judged.undecided))
     return judged
 

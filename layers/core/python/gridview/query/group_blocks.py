@@ -359,6 +359,8 @@ class Divided:
         `least`: the first group to return, if not all are needed.
         """
         ranges = self._division.dimension.ranges
+        if self._division.numbered:
+            among = _numbers_from(among, least)
         if self._division.numbered and ranges is not None:
             for one, members in ranges.divided(among):
                 label = Label(*of_range(one))
@@ -372,6 +374,12 @@ class Divided:
         for label, members in self._groups:
             if least is None or label.order >= least:
                 yield label, members & among
+
+
+def _numbers_from(numbers: BitMap, least: GroupOrder | None) -> BitMap:
+    """Return the issue numbers in the groups from one on, or in ranges of them, and at most some of the range before."""
+    body = "" if least is None else least[1]
+    return numbers - BitMap(range(int(sort_strings.number_value(body)))) if body else numbers
 
 
 def first_of(

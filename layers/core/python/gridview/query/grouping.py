@@ -66,6 +66,7 @@ from gridview.query.group_request import (
 from gridview.query.number_functions import IssueNumbers, SomeNumbers
 from gridview.query.page import projection
 from gridview.query.plan import Node
+from gridview.query.planner import filter_reads
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record, side_by_side
 from gridview.schema.fields import NUM
 from gridview.schema.formats import value_json
@@ -189,8 +190,8 @@ def _by_documents(node: GroupsByDocuments, known: _Known) -> Steps[Found]:
 
 def _judge(node: Node, known: _Known) -> Steps[Judged]:
     """Return which issues match, as far as sets show it: one round for the sets, if they have not been read."""
-    selection = known.plan.selection
-    yield from ask(node, ReadBlocks(tuple(selection.wants(known.directories))))
+    selection, wants = filter_reads(known.plan.selection, known.directories)
+    yield from ask(node, ReadBlocks(tuple(wants)))
     return selection.evaluate(known.directories, known.snapshot)
 
 
@@ -310,8 +311,8 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
     wants = [Want(one.family, entry) for one in others for entry in known.entries(one)]
     wants += [Want(first.family, entry) for entry in read]
     wants += _bodies_ahead(first, entries[begin:upto], known)
-    wants += known.plan.selection.wants(known.directories)
-    if (beyond := rule.beyond_blocks(len({(one.family, one.entry) for one in wants}))) is not None:
+    wants += filter_reads(known.plan.selection, known.directories)[1]
+    if (beyond := rule.beyond_blocks(len(set(wants)))) is not None:
         return beyond
     _, known.columns = yield from side_by_side(ask(node, ReadBlocks(tuple(wants))), _columns(node, known))
     judged = yield from _judge(node, known)

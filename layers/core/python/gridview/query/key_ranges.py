@@ -69,6 +69,9 @@ Access = Within | Both | Either | Without
 EVERYTHING = Within(NUMBERS)
 """All issues."""
 
+OPEN = Within(NUMBERS, doubt=Doubt.UNINDEXED)
+"""All issues, of which only documents show which match."""
+
 
 class Asked(NamedTuple):
     """A condition: a field, an operand in stored form, and the maker of the operator's test of a stored value."""

@@ -17,6 +17,7 @@ from gridview.query.grid_request import GridQuery
 from gridview.query.predicates import Filter
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.fields import Field
+from gridview.view.block_reads import Want
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,10 @@ class Freshness(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BitmapScan(Node):
-    """The combined sets of a filter: which issues match for sure, and which may."""
+    """The combined sets of a filter: which issues match for sure, and which may. `wants`: the parts of blocks to read."""
 
     selection: Selection
+    wants: Sequence[Want]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

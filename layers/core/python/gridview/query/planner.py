@@ -13,7 +13,7 @@ The cost is counted in read units: half a unit for a document or a block of up t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyroaring import BitMap
 
@@ -56,6 +56,7 @@ from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import QueryTooExpensive, RequestError
+from gridview.view.block_reads import Want
 from gridview.view.reads import Snapshot
 
 WHOLE = 10_000
@@ -156,6 +157,8 @@ def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead
     first = 0 if order.by_number else first_buckets(order, ahead.buckets, rows, matching, order.total)
     scan = scan_bitmaps(selection, known.snapshot)
     blocks = sum(len(one.entries) for one in ahead.buckets[:first])
+    if blocks + len(scan.wants) > MAX_BLOCKS:
+        first = blocks = 0  # the sets will show which of them have rows
     return Matching(
         question="Choose how to sort the matching issues by their number, and by the blocks of the order that should "
         "contain them",
@@ -166,9 +169,29 @@ def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead
 
 
 def scan_bitmaps(selection: Selection, snapshot: Snapshot) -> BitmapScan:
-    """Return the scan of a filter's sets."""
-    wants = selection.wants(directories_of(selection, snapshot))
-    return BitmapScan(selection=selection, estimate=Estimate(len(wants) * prices.ITEM, informed=True))
+    """Return the scan of a filter's sets. Raises QueryTooExpensive."""
+    selection, wants = filter_reads(selection, directories_of(selection, snapshot))
+    units = Estimate(len(wants) * prices.ITEM, informed=True)
+    return BitmapScan(selection=selection, wants=wants, estimate=units)
+
+
+def filter_reads(
+    selection: Selection, directories: Mapping[str, Directory]
+) -> tuple[Selection, Sequence[Want]]:
+    """Return how to evaluate a filter, with the parts of blocks that this takes.
+
+    Beyond the budget of blocks, the documents decide about all issues; raises QueryTooExpensive on large projects.
+    """
+    wants = selection.wants(directories)
+    if len(wants) <= MAX_BLOCKS:
+        return selection, wants
+    if directories[NUMBERS].total > WHOLE:
+        raise refused(
+            f"The filter would read {len(wants):,} parts of blocks of the index, and at most {MAX_BLOCKS:,} are read. "
+            "Use fewer conditions, or fewer values in them."
+        )
+    selection = selection.left_open()
+    return selection, selection.wants(directories)
 
 
 def with_sets(

@@ -35,6 +35,7 @@ from gridview.query.number_functions import SomeNumbers
 from gridview.query.order_ends import end_of, not_empty
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Estimate, Said
+from gridview.query.planner import filter_reads
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, record, side_by_side
 from gridview.query.summary_columns import (
     Column,
@@ -231,14 +232,14 @@ def _judge(
 ) -> Steps[tuple[SummaryWay, Judged]]:
     """Return how to continue, and which issues match by sets. The sets of the fields are read with those of the filter."""
     issues = known.directories[NUMBERS].total
-    sets = plan.selection.wants(known.directories)
+    selection, sets = filter_reads(plan.selection, known.directories)
     if isinstance(way, FromIndex):
         yield from side_by_side(
             ask(way, ReadBlocks((*sets, *_sets_of(columns)))), _columns(way, plan.columns, issues)
         )
     else:
         yield from ask(way, ReadBlocks(tuple(sets)))
-    judged = plan.selection.evaluate(known.directories, snapshot)
+    judged = selection.evaluate(known.directories, snapshot)
     further = plan.rule.way(
         known._replace(
             matching=len(judged.maybe),
