@@ -9,6 +9,7 @@ import pytest
 from devtools.proof.faults.memory_table import nesting
 from gridview.encoding.attribute_values import to_wire
 from gridview.formulas import definition, functions
+from gridview.formulas.checking import checked
 from gridview.formulas.definition import (
     MAX_EXPANDED,
     MAX_EXPANDED_OF_PROJECT,
@@ -20,7 +21,8 @@ from gridview.formulas.definition import (
 from gridview.formulas.errors import FormulaError
 from gridview.formulas.evaluation import evaluator_of, evaluators_of
 from gridview.formulas.formula import Formula
-from gridview.formulas.parser import MAX_NODES
+from gridview.formulas.lexer import MAX_FORMULA_LENGTH
+from gridview.formulas.parser import MAX_NODES, parse
 from gridview.formulas.printing import field_printed, printed
 from gridview.formulas.scope import FormulaInput, FormulaScope
 from gridview.formulas.tree import ChosenOption, UnknownForm, ValueType
@@ -88,6 +90,29 @@ def test_a_name_that_does_not_name_its_field_is_printed_as_the_id() -> None:
 def test_an_option_that_is_gone_is_printed_as_its_id() -> None:
     formula = define('{level} = "High"', SCOPE)
     assert printed(formula.tree, FormulaScope(())) == '{a10} = "o2"'
+
+
+def test_long_names_are_printed_as_ids_if_the_text_would_be_too_long() -> None:
+    formula = define(" & ".join(["{name}", "{cost}"] * 20), SCOPE)
+    long = renamed({"name": "x" * 250, "cost": "é" * 250})
+    text = printed(formula.tree, long)
+    assert text == "&".join(["{name}", "{cost}"] * 20)
+    assert define(text, long) == formula
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"' + "x" * 4_090 + '"&"' + "y" * 4_097 + '"',
+        "'" + '"' * 4_090 + "'&\"" + "\n" * 4_097 + '"',
+        'IF({cost}>1,"' + "'" * 4_096 + '","' + "\t" * 4_000 + '")',
+    ],
+    ids=["spaces", "quotes and lines", "function"],
+)
+def test_a_formula_as_long_as_it_may_be_is_printed_no_longer(source: str) -> None:
+    assert len(source) <= MAX_FORMULA_LENGTH
+    tree = checked(parse(source), SCOPE)
+    assert printed(tree, SCOPE) == source
 
 
 def test_the_stored_form() -> None:

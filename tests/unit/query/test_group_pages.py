@@ -94,12 +94,16 @@ def test_a_page_of_issue_numbers_starts_at_its_cursor(monkeypatch: pytest.Monkey
     made: list[Any] = []
 
     def counted(of: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given: made.append(given) or of(*given)
+        def label(*given: Any) -> Any:
+            made.append(given)
+            return of(*given)
+
+        return label
 
     monkeypatch.setattr(
         group_blocks.Division, "label_of_value", counted(group_blocks.Division.label_of_value)
     )
-    monkeypatch.setattr(group_blocks, "of_range", counted(group_blocks.of_range))
+    monkeypatch.setattr(group_blocks, "of_range", counted(group_request.of_range))
     found, body = [], {"by": [by], "limit": 10}
     for groups in pages(loaded, **body):
         found += groups
