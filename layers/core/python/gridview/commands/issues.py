@@ -8,6 +8,7 @@ from gridview.commands.conflicts import merged_fields, require_mergeable
 from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Transact
 from gridview.commands.preconditions import Expected, check
+from gridview.derive.room import require_room
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
@@ -124,7 +125,7 @@ def parse_new(catalog: Catalog, body: Any) -> Changes:
     that cannot be written.
     """
     changes = documents.parse_create(catalog, body)
-    documents.new_document(catalog, MAX_ISSUES, changes, user="", now=clock.now())
+    require_room(catalog, documents.new_document(catalog, MAX_ISSUES, changes, user="", now=clock.now()))
     return changes
 
 
@@ -190,6 +191,7 @@ def update_issue(
         guard(updated)
         if document is bare:
             return updated
+        require_room(catalog, document)
         document |= _marked(mark)
         try:
             table.put(document, version_is(found["version"]))
