@@ -19,6 +19,7 @@ from gridview.chains.column_pages import ColumnPage
 from gridview.chains.column_totals import total_of
 from gridview.chains.column_writer import remove_column
 from gridview.derive.families import column_families, families_of, keys_of
+from gridview.derive.ledger import Ledger
 from gridview.dynamodb.expressions import PRESENT, Item, put
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import derived_keys, keys
@@ -93,7 +94,7 @@ def derive(
         derived: list[Item] = []
         for document in chunk:
             ledger, *entries = derived_items(catalog, document)
-            places.add(ledger["applied"])
+            places.add(Ledger.from_item(ledger).applied)
             derived += [ledger, *entries]
         yield derived, chunk
 

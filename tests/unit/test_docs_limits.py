@@ -26,6 +26,7 @@ from gridview.commands import (
     undo,
     write_rate,
 )
+from gridview.derive import room
 from gridview.encoding import consistency, fractional_keys, json_codec, sort_strings, values
 from gridview.encoding.json_codec import dumps
 from gridview.formulas import definition, lexer, numbers, parser, parts
@@ -179,6 +180,7 @@ LIMITS = {
     "issues of a project": f"{issues.MAX_ISSUES:,}",
     "issue numbers of a project": f"{ids.MAX_ISSUE_NUMBER:,}",
     "an issue": kilobytes(documents.MAX_DOCUMENT_BYTES),
+    "indexed values of an issue, compressed": f"{room.MAX_STRINGS_BYTES // 1_000} KB",
     "characters of a text, also of the name of an issue": f"{values.TEXT_LIMIT:,}",
     "characters of a text that orders and ranges compare": f"{sort_strings.TEXT_WIDTH}",
     "characters of a user id": f"{values.USER_LIMIT}",

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from gridview.derive.room import require_room
 from gridview.schema import documents, formats
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes, Document
@@ -263,6 +264,7 @@ class _Decision:
                 now=self.now,
                 change=undo.change,
             )
+            require_room(undo.catalog, document)
         except RequestError as error:
             self.refusal = error
             return None

@@ -16,6 +16,8 @@ records up to which version the journal has reported the issue (`Report`).
 
 GSI1 shows blocks later than the table has them. So for some seconds a ledger also records the strings that
 the issue has *left*. In the blocks there, listed sizes may still count the issue.
+
+The strings of a wide issue are stored compressed (`packing`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple, Self
 
+from gridview.derive.packing import PACKED, stored, strings_in
 from gridview.encoding import derived_keys, keys
 
 SHOWN_SECONDS = 30
@@ -158,14 +161,12 @@ class Ledger:
             "version": self.version,
             "epoch": self.epoch,
             "revision": self.revision,
-            "applied": dict(self.applied),
+            **stored(self._strings()),
         }
         if self.removed:
             item["removed"] = True
-        if self.intent is not None:
-            item["intent"] = {family: intent.to_item() for family, intent in self.intent.items()}
         if self.left:
-            item |= {"left": {family: list(strings) for family, strings in self.left.items()}, "at": self.at}
+            item["at"] = self.at
         if self.number:
             item[NUMBER] = self.number
         if self.report is not None:
@@ -174,22 +175,32 @@ class Ledger:
             item[keys.TTL_ATTRIBUTE] = expires
         return item
 
+    def _strings(self) -> dict[str, Any]:
+        """Return the attributes of the stored item with all strings."""
+        strings: dict[str, Any] = {"applied": dict(self.applied)}
+        if self.intent is not None:
+            strings["intent"] = {family: intent.to_item() for family, intent in self.intent.items()}
+        if self.left:
+            strings["left"] = {family: list(left) for family, left in self.left.items()}
+        return strings
+
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
         """Decode the stored item; the empty ledger if there is none. One that names a number keeps its
-        intent: see `committed`.
+        intent: see `committed`. ValueError if its strings cannot be unpacked.
         """
         if item is None:
             return cls()
-        intent = item.get("intent")
+        strings = strings_in(item)
+        intent = strings.get("intent")
         return cls(
             version=item["version"],
             removed=item.get("removed", False),
             epoch=item["epoch"],
             revision=item["revision"],
-            applied=item["applied"],
+            applied=strings["applied"],
             intent=None if intent is None else {name: Intent.from_item(one) for name, one in intent.items()},
-            left={family: tuple(strings) for family, strings in item.get("left", {}).items()},
+            left={family: tuple(left) for family, left in strings.get("left", {}).items()},
             at=item.get("at", 0),
             number=item.get(NUMBER, 0),
             report=Report(*item["report"]) if "report" in item else None,
@@ -202,7 +213,7 @@ NUMBER = "journal"
 
 def paths_of(family: str) -> tuple[tuple[str, ...], ...]:
     """Return the paths of a stored ledger that `finished_in` looks at, without its number's."""
-    return ("applied", family), ("intent", family)
+    return ("applied", family), ("intent", family), (PACKED,)
 
 
 def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str | None:
@@ -210,10 +221,14 @@ def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str
 
     `committed`: whether the item of the number that it names is there, so that the intent counts.
     """
-    intended = item.get("intent", {}).get(family)
+    try:
+        strings = strings_in(item)
+    except ValueError:
+        return None  # `fsck` reports it
+    intended = strings.get("intent", {}).get(family)
     if committed and intended is not None:
         return Intent.from_item(intended).to
-    applied: str | None = item.get("applied", {}).get(family)
+    applied: str | None = strings.get("applied", {}).get(family)
     return applied
 
 

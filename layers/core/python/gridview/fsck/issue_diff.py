@@ -173,7 +173,7 @@ class Collection:
         try:
             ledger = Ledger.from_item(self.ledger)
             _ = ledger.present
-        except (AttributeError, KeyError, TypeError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             return None
         whole = all(isinstance(number, int) for number in (ledger.version, ledger.epoch, ledger.revision))
         if (

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pyroaring import BitMap
 
+from gridview.derive.room import require_room
 from gridview.maintenance.bulk_edits import Edit
 from gridview.maintenance.bulk_place import Again, Begun
 from gridview.query.predicates import Filter
@@ -119,6 +120,7 @@ class BulkRule:
         after = documents.merged(self.catalog, bare, changes, user=self.user, now=now, change=self.change)
         if after is bare:
             return None
+        require_room(self.catalog, after)
         return after if edit.settles else {**after, "mark": self.mark}
 
     def fate(self, begun: Begun, found: Document | None) -> Fate:
