@@ -150,7 +150,7 @@ def test_the_mark_of_an_operation_is_the_same_in_every_attempt_and_no_other_requ
     marks: list[str] = []
 
     def note(attempt: Attempt) -> bytes:
-        marks.extend(attempt.mark(place) for place in range(2))
+        marks.extend(str(attempt.mark(place)) for place in range(2))
         raise Killed
 
     for options in ({"alive_for": -1}, {"alive_for": -1}, {"key": "another"}):
