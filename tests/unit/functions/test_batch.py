@@ -1,5 +1,6 @@
 """The batch: mixed operations, each by itself, answered in order; carried out once for one Idempotency-Key."""
 
+import itertools
 import json
 import random
 import threading
@@ -401,3 +402,113 @@ def test_an_answer_larger_than_an_item_is_remembered(api: Client, bridge: str) -
     first = replayed(api, *operations)
     assert len(json.dumps(first.text)) > 1_000_000
     assert replayed(api, *operations).text == first.text
+
+
+def busy_writes(
+    table: Any, monkeypatch: pytest.MonkeyPatch, num: int, *, first: int = 0, last: int = 99
+) -> None:
+    """Have the table refuse the writes of an issue from the first to the last of them."""
+    write, count = table.put, itertools.count()
+
+    def busy(item: Any, *arguments: Any) -> None:
+        if item.get("num") == num and first <= next(count) <= last:
+            raise Overloaded("The table is busy; try again.")
+        write(item, *arguments)
+
+    monkeypatch.setattr(table, "put", busy)
+
+
+@pytest.mark.parametrize("returning", ["minimal", "representation"])
+@pytest.mark.parametrize("expected", [{}, {"version": 1}])
+def test_finished_operations_of_a_repeated_batch_do_not_overwrite_later_edits(
+    api: Client,
+    account: Cloud,
+    bridge: str,
+    monkeypatch: pytest.MonkeyPatch,
+    expected: dict[str, int],
+    returning: str,
+) -> None:
+    operations = [
+        update(1, name="Ann's", **expected),
+        create("new"),
+        delete(2),
+        update(3, name="late"),
+    ]
+
+    def send() -> Answer:
+        body = {"return": returning, "operations": operations}
+        return api.post(f"{bridge}/issues/batch", body, headers={"idempotency-key": "key"})
+
+    with monkeypatch.context() as patch:
+        busy_writes(account.modules["command"].table, patch, 3)
+        assert statuses(send()) == [200, 201, 204, 503]
+    assert api.patch(f"{bridge}/issues/1", {"name": "Bob's"}).status == 200
+    assert api.patch(f"{bridge}/issues/4", {"name": "Bob's too"}).status == 200
+    assert api.post(f"{bridge}/trash/2/restore", b"").status == 200
+    answer = send()
+    assert statuses(answer) == [200, 201, 204, 200]
+    one, new, *_ = answer.body["results"]
+    if returning == "minimal":
+        assert (one, new) == ({"status": 200, "version": 2}, {"status": 201, "num": 4, "version": 1})
+    else:
+        assert one == {"status": 200, "issue": api.get(f"{bridge}/issues/1").body}
+        assert new == {"status": 201, "issue": api.get(f"{bridge}/issues/4").body}
+    assert names(api, bridge) | {2: ""} == {1: "Bob's", 2: "", 3: "late", 4: "Bob's too"}
+    assert api.get(f"{bridge}/issues/2").status == 200
+    assert send().text == answer.text
+
+
+def test_an_issue_deleted_since_has_only_its_version_in_the_repeated_answer(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operations = update(1, name="Ann's"), update(3, name="late")
+    with monkeypatch.context() as patch:
+        busy_writes(account.modules["command"].table, patch, 3)
+        assert statuses(replayed(api, *operations)) == [200, 503]
+    assert api.delete(f"{bridge}/issues/1").status == 204
+    answer = replayed(api, *operations)
+    assert answer.body["results"][0] == {"status": 200, "version": 2}
+    assert statuses(answer) == [200, 200]
+    assert api.get(f"{bridge}/issues/1").status == 404
+
+
+def test_operations_on_one_issue_wait_for_one_that_may_succeed_later(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operations = [update(1, name=name) for name in ("first", "second", "third")]
+    table = account.modules["command"].table
+    with monkeypatch.context() as patch:
+        busy_writes(table, patch, 1, first=1, last=1)
+        assert statuses(replayed(api, *operations)) == [200, 503, 503]
+    assert api.get(f"{bridge}/issues/1").body["name"] == "first"
+    assert statuses(replayed(api, *operations)) == [200, 200, 200]
+    issue = api.get(f"{bridge}/issues/1").body
+    assert (issue["name"], issue["version"]) == ("third", 4)
+
+
+def test_after_a_kill_the_mark_of_a_later_operation_on_an_issue_counts_for_the_earlier_ones(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: Any) -> None:
+        raise Killed
+
+    operations = update(1, name="first"), update(1, name="second", version=2)
+    out_of_time = Client(api.handlers, api.claims, Context(milliseconds_left=-1))
+    with monkeypatch.context() as patch:
+        patch.setattr(Attempt, "end", die)
+        with pytest.raises(Killed):
+            replayed(out_of_time, *operations)
+    assert statuses(replayed(api, *operations)) == [200, 200]
+    issue = api.get(f"{bridge}/issues/1").body
+    assert (issue["name"], issue["version"]) == ("second", 3)
+
+
+def test_a_refused_operation_is_judged_again_though_a_later_one_on_its_issue_is_finished(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operations = update(1, name="first", version=7), update(1, name="second"), update(3, name="late")
+    with monkeypatch.context() as patch:
+        busy_writes(account.modules["command"].table, patch, 3)
+        assert statuses(replayed(api, *operations)) == [412, 200, 503]
+    assert statuses(replayed(api, *operations)) == [412, 200, 200]
+    assert api.get(f"{bridge}/issues/1").body["version"] == 2

@@ -1,22 +1,24 @@
 """Attempts at a batch with an Idempotency-Key: each continues where a killed one stopped, and the last one's
 answer is kept.
 
-Before there is an answer, the record (`idempotency`) makes it safe to repeat the work of a killed function.
-It holds the issue numbers reserved for the request, a lease, and a mark that its writes leave on the
-documents.
+Before there is an answer, the record (`idempotency`) makes it safe to repeat the work of an attempt. It holds the
+issue numbers reserved for the request, a lease, and the results of the operations that are finished. An attempt
+that is killed records no results: the next one knows its writes by the marks on the documents (`marks`).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
 from gridview.commands.idempotency import recall
+from gridview.commands.marks import Mark
 from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema.remembered import Answer, Use, answered, new_state
+from gridview.schema.remembered import Answer, Use, answered, finished_in, new_state, with_finished
 from gridview.support.errors import RequestError, RequestInProgress
 
 
@@ -27,10 +29,13 @@ class Attempt:
         self._table = table
         self._state = state
         self._open = False
+        self._finished = finished_in(state)
 
     @property
     def again(self) -> bool:
-        """Return whether an earlier attempt at this request was killed, so that some of its work may be done."""
+        """Return whether an earlier attempt at this request was killed or left open, so that some of its
+        work may be done.
+        """
         return bool(self._state.get("again"))
 
     @property
@@ -38,9 +43,18 @@ class Attempt:
         """The change that the request is: that of its first attempt."""
         return UUID(bytes=self._state["change"])
 
-    def mark(self, operation: int) -> str:
+    @property
+    def finished(self) -> Mapping[int, Mapping[str, Any]]:
+        """The results of the operations that are finished, by operation. They are not done again."""
+        return self._finished
+
+    def finish(self, operation: int, result: Mapping[str, Any]) -> None:
+        """Note the result of an operation. It is stored if this attempt ends without an answer to keep."""
+        self._finished[operation] = result
+
+    def mark(self, operation: int) -> Mark:
         """Return the mark that the request's n-th operation leaves on a document."""
-        return f"{self._state[keys.SK][-24:]}.{operation}"
+        return Mark(self._state[keys.SK][-24:], operation, self._finished)
 
     def numbers(self, reserve: Callable[[], range]) -> range:
         """Return the issue numbers reserved for this request, by an earlier attempt or now."""
@@ -65,7 +79,7 @@ class Attempt:
 
     def release(self) -> None:
         """Let the next attempt start at once."""
-        self._save({**self._state, "lease": 0, "again": True})
+        self._save({**with_finished(self._state, self._finished), "lease": 0, "again": True})
 
     def _save(self, changed: Item) -> None:
         try:

@@ -2,7 +2,7 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -13,16 +13,19 @@ from gridview.commands.actor import Actor
 from gridview.commands.attempts import Attempt
 from gridview.commands.conflicts import merged_fields
 from gridview.commands.context import WriteContext
+from gridview.commands.marks import Mark
 from gridview.commands.preconditions import Expected
 from gridview.commands.requests import BatchRequest, DeleteOperation, UpdateOperation
+from gridview.dynamodb.expressions import Key
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
-from gridview.schema.documents import Changes
+from gridview.schema.documents import Changes, Document
 from gridview.schema.fields import UnknownOption
+from gridview.schema.trash import living
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import (
     MAX_PROBLEM_BYTES,
@@ -47,6 +50,10 @@ become two.
 """
 _CONCURRENCY = 16
 _TRANSIENT = PROBLEMS[Overloaded].status
+
+
+OperationStep = Callable[[], dict[str, Any]]
+"""Does an operation and returns its result."""
 
 
 class _Budget:
@@ -97,9 +104,10 @@ def run_batch(
     """Return the results in the order of the operations: status and issue (or only its version), or status
     and problem.
 
-    Operations on the same issue run in the given order, all others in parallel. One call reserves the numbers
-    of all new issues. With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not
-    repeated. The attempt stays open if an operation failed that may succeed later.
+    Operations on the same issue run in the given order, all others in parallel. If one may succeed later, those
+    after it on the same issue wait for it. One call reserves the numbers of all new issues. With an `attempt`
+    (`attempts`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
+    operation failed that may succeed later.
     """
     results = _Batch(WriteContext(table, catalog, actor, change), request, attempt).run()
     if attempt and any(result["status"] == _TRANSIENT for result in results):
@@ -128,39 +136,51 @@ class _Batch:
         self._table = context.table
         self._catalog = context.catalog
         self._attempt = attempt
+        self._finished = dict(attempt.finished) if attempt else {}
         self._operations = request.operations
         self._minimal = request.returning == "minimal"
         self._budget = _Budget()
         self._problem_bytes = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // len(request.operations))
 
     def run(self) -> list[dict[str, Any]]:
-        operations = self._operations
-        results: list[dict[str, Any]] = [{} for _ in operations]
-        lanes: dict[int, list[tuple[int, Callable[[], dict[str, Any]]]]] = defaultdict(list)
+        results: list[dict[str, Any]] = [{} for _ in self._operations]
+        lanes = self._lanes(results)
+        self._hold_room({place: num for num, lane in lanes.items() for place, _ in lane})
+        for place, result in self._finished_results():
+            results[place] = result
+
+        def run_lane(lane: list[tuple[int, OperationStep]]) -> None:
+            waiting = False
+            for place, step in lane:
+                results[place] = self._attempted(place, _wait if waiting else step)
+                waiting = waiting or results[place]["status"] == _TRANSIENT
+
+        in_threads(run_lane, lanes.values(), _CONCURRENCY)
+        return results
+
+    def _lanes(self, results: list[dict[str, Any]]) -> dict[int, list[tuple[int, OperationStep]]]:
+        """Return the operations to do, by issue and in order. Adds the results of creates that are refused before that."""
+        lanes: dict[int, list[tuple[int, OperationStep]]] = defaultdict(list)
         new: dict[int, Changes] = {}
-        for place, operation in enumerate(operations):
+        for place, operation in enumerate(self._operations):
             if operation.create is not None:
                 results[place] = self._attempted(
                     place, partial(self._check_create, place, operation.create, new)
                 )
+            elif place in self._finished:
+                continue
             elif operation.update is not None:
                 lanes[operation.update.num].append((place, partial(self._update, place, operation.update)))
             elif operation.delete is not None:
-                lanes[operation.delete.num].append((place, partial(self._delete, operation.delete)))
+                lanes[operation.delete.num].append((place, partial(self._delete, place, operation.delete)))
         try:
             for num, (place, changes) in zip(self._numbers(len(new)), new.items(), strict=True):
-                lanes[num].append((place, partial(self._create, place, num, changes)))
+                if place not in self._finished:
+                    lanes[num].append((place, partial(self._create, place, num, changes)))
         except RequestError as error:
             for place in new:
                 results[place] = self._refused(error)
-        self._hold_room({place: num for num, lane in lanes.items() for place, _ in lane})
-
-        def run_lane(lane: list[tuple[int, Callable[[], dict[str, Any]]]]) -> None:
-            for place, step in lane:
-                results[place] = self._attempted(place, step)
-
-        in_threads(run_lane, lanes.values(), _CONCURRENCY)
-        return results
+        return lanes
 
     def _numbers(self, count: int) -> Iterable[int]:
         if not count:
@@ -185,8 +205,11 @@ class _Batch:
         known = [(place, num) for place, num in numbers.items() if ids.ISSUE.fullmatch(str(num))]
         keys = {place: issue_key(self._catalog, num) for place, num in known}
         marked = self._table.batch_get(list(keys.values()), consistent=True, paths=[("mark",)]).items
+        attempt = self._attempt
         done = {
-            place: key for place, key in keys.items() if marked.get(key, {}).get("mark") == self._mark(place)
+            place: key
+            for place, key in keys.items()
+            if attempt.mark(place).is_done(marked.get(key, {}).get("mark"))
         }
         found = self._table.batch_get(list(done.values()), consistent=True).items
         for place, key in done.items():
@@ -198,6 +221,26 @@ class _Batch:
                     changes = documents.parse_patch(self._catalog, update.model_extra or {})
                     merged = merged_fields(self._catalog, document, changes)
                 self._budget.hold(place, self._size(issues.Updated(document, merged)))
+
+    def _finished_results(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Return the results of operations that an earlier attempt has finished, and hold room for them. They have the
+        issues as they are now, or only versions of issues that are gone.
+        """
+        keys: dict[int, Key] = {}
+        for place, result in self._finished.items():
+            update = self._operations[place].update
+            if not self._minimal and "version" in result:
+                num = result["num"] if update is None else update.num
+                keys[place] = issue_key(self._catalog, num)
+        found = self._table.batch_get(list(keys.values()), consistent=True).items if keys else {}
+        for place, result in self._finished.items():
+            document = living(found.get(keys[place])) if place in keys else None
+            try:
+                shown = self._shown(result, document)
+            except UnknownOption:
+                shown = dict(result)
+            self._budget.hold(place, size_in_response(dumps(shown)))
+            yield place, shown
 
     def _based(self) -> bool:
         """Return whether any result may list merged fields."""
@@ -216,7 +259,7 @@ class _Batch:
             again=self._attempt is not None and self._attempt.again,
             guard=self._reserve(place),
         )
-        return self._written(201, issues.Updated(written))
+        return self._written(place, {"status": 201, "num": num}, issues.Updated(written))
 
     def _update(self, place: int, operation: UpdateOperation) -> dict[str, Any]:
         written = issues.update_issue(
@@ -227,9 +270,9 @@ class _Batch:
             mark=self._mark(place),
             guard=self._reserve(place),
         )
-        return self._written(200, written)
+        return self._written(place, {"status": 200}, written)
 
-    def _delete(self, operation: DeleteOperation) -> dict[str, Any]:
+    def _delete(self, place: int, operation: DeleteOperation) -> dict[str, Any]:
         try:
             issues.delete_issue(
                 self._context,
@@ -239,9 +282,9 @@ class _Batch:
         except NotFound:
             if self._attempt is None or not self._attempt.again:
                 raise
-        return {"status": 204}
+        return self._finish(place, {"status": 204})
 
-    def _mark(self, place: int) -> str | None:
+    def _mark(self, place: int) -> Mark | None:
         return self._attempt.mark(place) if self._attempt else None
 
     def _reserve(self, place: int) -> issues.Guard:
@@ -257,7 +300,7 @@ class _Batch:
         merged = updated.merged or []
         return size_in_response(dumps([answer, merged])) if answer or merged else 0
 
-    def _attempted(self, place: int, step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _attempted(self, place: int, step: OperationStep) -> dict[str, Any]:
         try:
             return step()
         except UnknownOption:
@@ -270,13 +313,31 @@ class _Batch:
     def _refused(self, error: RequestError) -> dict[str, Any]:
         return {"status": problem_type(error).status, "problem": problem(error, self._problem_bytes)}
 
-    def _written(self, status: int, updated: issues.Updated) -> dict[str, Any]:
-        document = updated.document
+    def _written(self, place: int, result: dict[str, Any], updated: issues.Updated) -> dict[str, Any]:
         merged = {} if updated.merged is None else {"merged": updated.merged}
-        if not self._minimal:
-            return {"status": status, "issue": documents.to_json(self._catalog, document), **merged}
-        new = {"num": document["num"]} if status == 201 else {}
-        return {"status": status, **new, "version": document["version"], **merged}
+        document = updated.document
+        return self._shown(
+            self._finish(place, {**result, "version": document["version"], **merged}), document
+        )
+
+    def _finish(self, place: int, result: dict[str, Any]) -> dict[str, Any]:
+        if self._attempt:
+            self._attempt.finish(place, result)
+        return result
+
+    def _shown(self, result: Mapping[str, Any], document: Document | None) -> dict[str, Any]:
+        """Return the result of a write as the answer has it, from its minimal form."""
+        if self._minimal or document is None:
+            return dict(result)
+        issue = documents.to_json(self._catalog, document)
+        merged = {name: value for name, value in result.items() if name == "merged"}
+        return {"status": result["status"], "issue": issue, **merged}
+
+
+def _wait() -> dict[str, Any]:
+    raise Overloaded(
+        "An operation before it on the same issue failed, and may succeed later. Try both again."
+    )
 
 
 def _expected(version: int | None) -> Expected:

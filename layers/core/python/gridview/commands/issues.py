@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from gridview.commands.conflicts import merged_fields, require_mergeable
 from gridview.commands.context import WriteContext
 from gridview.commands.idempotency import Transact
+from gridview.commands.marks import Mark
 from gridview.commands.preconditions import Expected, check
 from gridview.derive.room import require_room
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
@@ -134,14 +135,14 @@ def write_new(
     num: int,
     changes: Changes,
     *,
-    mark: str | None = None,
+    mark: Mark | None = None,
     again: bool = False,
     guard: Guard = _anything,
 ) -> Document:
     """Write version 1 under a reserved number.
 
-    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is
-    the answer. With `again`, a document without a mark is too: an edit since takes the mark away.
+    `mark` identifies the operation. If it is done, its document is the answer. With `again`, a document without a
+    mark is too: an edit since takes the mark away.
     """
     document = _new_document(context, num, changes) | _marked(mark)
     guard(Updated(document))
@@ -149,8 +150,8 @@ def write_new(
         context.table.put(document, ABSENT)
     except ConditionFailed as error:
         found = error.item or {}
-        ours = {mark, None} if again else {mark}
-        if not error.is_repeat_of(document) and (mark is None or found.get("mark") not in ours):
+        ours = mark is not None and ((again and "mark" not in found) or mark.is_done(found.get("mark")))
+        if not ours and not error.is_repeat_of(document):
             raise Conflict("The number of the new issue is already in use. Try again.") from error
         return found
     return document
@@ -162,7 +163,7 @@ def update_issue(
     body: Any,
     expected: Expected,
     *,
-    mark: str | None = None,
+    mark: Mark | None = None,
     guard: Guard = _anything,
 ) -> Updated:
     """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts
@@ -182,7 +183,7 @@ def update_issue(
     changes = documents.parse_patch(catalog, body)
     for _ in range(_ATTEMPTS):
         found = context.admission.beside(table, read)
-        if mark is not None and found.get("mark") == mark:
+        if mark is not None and mark.is_done(found.get("mark")):
             return Updated(found, merged_fields(catalog, found, changes))
         require_mergeable(catalog, found, changes, expected)
         bare = {name: value for name, value in found.items() if name != "mark"}
@@ -255,5 +256,5 @@ def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:
         return Conflict(BUSY)
 
 
-def _marked(mark: str | None) -> Document:
-    return {} if mark is None else {"mark": mark}
+def _marked(mark: Mark | None) -> Document:
+    return {} if mark is None else {"mark": str(mark)}

@@ -7,13 +7,15 @@ The records of a project share a partition, so that what leaves the project can 
 (`maintenance.forgotten_answers`).
 """
 
+import json
 import time
 import zlib
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
+from gridview.encoding.json_codec import dumps
 from gridview.support import clock
 from gridview.support.errors import RequestInProgress
 
@@ -21,6 +23,8 @@ KEPT_DAYS = 1.0
 
 GONE = 404
 """Status of a kept answer whose content was permanently deleted; its body says so. No refusal is kept otherwise."""
+
+_FINISHED = "finished"
 
 _PART_BYTES = 350_000
 """Bytes of an answer in one item: DynamoDB stores at most 400 KB."""
@@ -95,6 +99,20 @@ def new_state(use: Use) -> Item:
     }
 
 
+def finished_in(state: Item) -> dict[int, Mapping[str, Any]]:
+    """Return the results of the operations that the attempts at a batch have finished, by operation."""
+    if _FINISHED not in state:
+        return {}
+    return {int(at): result for at, result in json.loads(zlib.decompress(state[_FINISHED])).items()}
+
+
+def with_finished(state: Item, results: Mapping[int, Mapping[str, Any]]) -> Item:
+    """Return the state with these results: some bytes for each, compressed."""
+    if not results:
+        return state
+    return {**state, _FINISHED: zlib.compress(dumps({str(at): result for at, result in results.items()}))}
+
+
 def answered(state: Item, answer: Answer) -> list[Item]:
     """Return the items of a record with its answer: the state with as much as fits an item, and then the
     other parts.
@@ -104,7 +122,8 @@ def answered(state: Item, answer: Answer) -> list[Item]:
     content = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}
     base = {name: state[name] for name in (keys.PK, keys.TTL_ATTRIBUTE)}
     parts = [{**base, keys.SK: _part(state, place), "answer": part} for place, part in enumerate(rest)]
-    return [{**state, **content}, *parts]
+    kept = {name: value for name, value in state.items() if name != _FINISHED}
+    return [{**kept, **content}, *parts]
 
 
 def _part(state: Item, place: int) -> str:
