@@ -261,6 +261,23 @@ def test_every_write_is_done_once_after_any_two_answers(either: World) -> None:
         assert either.table.get("a", "b", consistent=True) == item(version)
 
 
+def test_binary_values_of_a_bulk_load_are_the_same_if_botocore_writes_the_rest(world: World) -> None:
+    """The direct client's answer has what was not written with binary values as base64 text."""
+
+    def unprocessed(real: Real, direct: bool) -> Answer:
+        assert direct
+        rest = json.dumps(
+            {"UnprocessedItems": json.loads(_bytes(world.endpoint.requests[-1]))["RequestItems"]}
+        )
+        return 200, {**ID, "content-type": "application/x-amz-json-1.0"}, rest.encode()
+
+    world.meets(unprocessed, html_after)
+    items = [item(1, SK=f"{at}", packed=bytes([at, 255])) for at in range(3)]
+    world.table.batch_put(items)
+    assert world.endpoint.senders[-2:] == ["direct", "botocore"]
+    assert [world.table.get("a", f"{at}", consistent=True) for at in range(3)] == items
+
+
 @pytest.mark.parametrize("fault", DAMAGE.values(), ids=DAMAGE.keys())
 def test_an_answer_that_never_comes_whole_is_no_answer(either: World, fault: Fault) -> None:
     """botocore would take most of these for an empty answer without the item, or for a successful write."""

@@ -147,6 +147,11 @@ def wire_key(pk: str, sk: str) -> dict[str, Any]:
     return {keys.PK: {"S": pk}, keys.SK: {"S": sk}}
 
 
+def key_from_wire(wire: Mapping[str, Any]) -> Key:
+    """Return the key in an item or key of an answer."""
+    return wire[keys.PK]["S"], wire[keys.SK]["S"]
+
+
 def conditions(condition: Condition | None, *, transaction: bool = False) -> dict[str, Any]:
     """Return a condition as requests have it; unless in a `transaction`, DynamoDB then answers the stored
     item when it fails.

@@ -26,6 +26,7 @@ from gridview.dynamodb.expressions import (
     Span,
     Write,
     conditions,
+    key_from_wire,
     placed,
     projected,
     wire_key,
@@ -377,7 +378,7 @@ class Table:
         last = answer.get("LastEvaluatedKey")
         return Scanned(
             [item_from_wire(raw) for raw in answer["Items"]],
-            (last[keys.PK]["S"], last[keys.SK]["S"]) if last else None,
+            key_from_wire(last) if last else None,
         )
 
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
@@ -508,16 +509,20 @@ class Table:
         """Write many items, unconditionally and in any order; a key may occur only once among them. For bulk
         loads.
         """
-        requests = [{"PutRequest": {"Item": item_to_wire(item)}} for item in items]
+        wanted = {(item[keys.PK], item[keys.SK]): item_to_wire(item) for item in items}
+        left = list(wanted)
         for attempt in _attempts():
             self.meter.rounds += 1
-            chunks = list(chunked(requests, BATCH_WRITE))
-            requests = []
+            requests = [{"PutRequest": {"Item": wanted[key]}} for key in left]
+            left = []
             for answer in self._side_by_side(
-                lambda chunk: self._call("batch_write_item", "table", RequestItems={self.name: chunk}), chunks
+                lambda chunk: self._call("batch_write_item", "table", RequestItems={self.name: chunk}),
+                list(chunked(requests, BATCH_WRITE)),
             ):
-                requests += answer.get("UnprocessedItems", {}).get(self.name, [])
-            if not requests:
+                # Only their keys are taken: the direct client's answer has binary values as base64 text.
+                unprocessed = answer.get("UnprocessedItems", {}).get(self.name, [])
+                left += map(key_from_wire, (one["PutRequest"]["Item"] for one in unprocessed))
+            if not left:
                 return
             attempt.wait()
         raise Overloaded("The table is busy; try again.")
@@ -565,7 +570,7 @@ def _take(answer: Mapping[str, Any], table: str, found: dict[Key, Item], left: l
     """Add the items in an answer of BatchGetItem to `found`, and the keys that it left out to `left`."""
     found.update(_by_key(map(item_from_wire, answer.get("Responses", {}).get(table, []))))
     unprocessed = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
-    left += [(key[keys.PK]["S"], key[keys.SK]["S"]) for key in unprocessed]
+    left += map(key_from_wire, unprocessed)
 
 
 def _by_key(items: Iterable[Item]) -> Iterator[tuple[Key, Item]]:
