@@ -18,6 +18,7 @@ from devtools.operate.forgetting.redaction import Strings
 from gridview.chains.blocks import Block
 from gridview.chains.fence_cache import Fences
 from gridview.commands.attributes import rebuild
+from gridview.commands.idempotency import stored_items
 from gridview.derive.images import Poison
 from gridview.derive.ledger import SHOWN_SECONDS, Ledger
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
@@ -255,8 +256,7 @@ class _Pass:
                     self._table.delete(item[keys.PK], one)
 
     def _answer(self, item: Item) -> None:
-        bound = Bound("begins_with", item[keys.SK])
-        items = self._table.query(item[keys.PK], bound=bound, consistent=True).items
+        items = list(stored_items(self._table, item[keys.PK], item[keys.SK]))
         writes = list(answer_writes(item[keys.SK], items, partial(redaction.answer_without, user=self._user)))
         if writes:
             self.traces.rewritten["remembered request"] += 1

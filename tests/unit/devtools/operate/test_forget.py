@@ -1,9 +1,12 @@
 """A forgotten person is nowhere in the table, and everything else is unchanged."""
 
 import json
+import os
+import time
 import zlib
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -11,9 +14,13 @@ from devtools.operate.forgetting.person import NoFiles, Traces, forget_person
 from devtools.operate.forgetting.places import PLACES, UnknownPlace, find
 from devtools.operate.forgetting.tenant import forget_tenant
 from gridview.chains.blocks import Block
+from gridview.commands.attempts import once
+from gridview.commands.idempotency import Scope, recall, stored_items, use_of
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.json_codec import dumps
 from gridview.schema.fields import WRITERS
 from gridview.schema.ids import FORMER_USER
+from gridview.schema.remembered import Answer
 from tests.support import worked_example
 from tests.support.checked import differences_in
 from tests.support.cloud import Cloud
@@ -302,6 +309,19 @@ def test_a_later_pass_finds_concurrent_writes(world: World) -> None:
     assert late == []
     assert [key for key in traces(account) if "3cc8" not in key[0]] == []
     assert differences_in(account.table) == []
+
+
+def test_a_remembered_answer_of_many_items_is_rewritten_whole(world: World) -> None:
+    account = world.account
+    use = use_of(Scope("0807", "bob", "batch", "35e9"), "long", b"{}")
+    body = dumps({"results": [ANN, os.urandom(1_000_000).hex(), ANN]})
+    answer = once(account.table, use, uuid4(), time.time() + 30, lambda _: Answer(200, {}, body))
+    assert answer.body == body
+    assert len(list(stored_items(account.table, use.partition, use.digest))) > 2
+    world.forget()
+    kept = recall(account.table, use).answer
+    assert kept is not None
+    assert kept.body == body.replace(ANN.encode(), FORMER_USER.encode())
 
 
 def test_the_last_pass_begins_when_the_last_token_has_expired(world: World) -> None:

@@ -50,20 +50,21 @@ def recall(table: Table, use: Use) -> Record:
     """Return the record of a key: one Query, a read unit for each 4 KB. Conflict if the key was used with
     another body.
     """
-    record = Record(use.digest, _stored(table, use))
+    record = Record(use.digest, stored_items(table, use.partition, use.digest))
     if record.state is not None and record.state["body"] != use.body:
         raise Conflict("The Idempotency-Key was used for another request. Send a new key.")
     return record
 
 
-def _stored(table: Table, use: Use) -> Iterator[Item]:
-    bound = Bound("begins_with", use.digest)
+def stored_items(table: Table, partition: str, digest: str) -> Iterator[Item]:
+    """Return the items of a record, page after page of 1 MB, strongly consistent."""
+    bound = Bound("begins_with", digest)
     while True:
-        page = table.query(use.partition, bound=bound, consistent=True)
+        page = table.query(partition, bound=bound, consistent=True)
         yield from page.items
         if page.last is None:
             return
-        bound = Bound("between", f"{page.last}.", f"{use.digest}/")
+        bound = Bound("between", f"{page.last}.", f"{digest}/")
 
 
 Transact = Callable[[Table, Sequence[Write], Mapping[str, Any]], None]
