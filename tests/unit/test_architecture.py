@@ -337,7 +337,6 @@ NO_DOCUMENTS = {
     "column_fold": "ledgers",
     "replay": "ledgers and sort entries",
     "row_moves": "documents in the trash too: they have the values from before the delete",
-    "batch": "marks; a delete takes the mark away",
     "export": "documents of which `as_of` asks it",
     "bulk": "documents of which `bulk_decision` asks it",
 }

@@ -9,6 +9,7 @@ import pytest
 
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.idempotency import Scope, use_of
+from gridview.commands.marks import Mark
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import KEPT_DAYS, Answer
@@ -147,10 +148,10 @@ def test_numbers_reserved_by_a_dead_attempt_are_used_by_the_next(table: Table) -
 
 
 def test_the_mark_of_an_operation_is_the_same_in_every_attempt_and_no_other_requests(table: Table) -> None:
-    marks: list[str] = []
+    marks: list[Mark] = []
 
     def note(attempt: Attempt) -> bytes:
-        marks.extend(str(attempt.mark(place)) for place in range(2))
+        marks.extend(attempt.mark(place) for place in range(2))
         raise Killed
 
     for options in ({"alive_for": -1}, {"alive_for": -1}, {"key": "another"}):

@@ -178,6 +178,20 @@ def test_former_strings_are_kept_until_every_reader_has_the_new_ones() -> None:
     assert (late.intent.left, late.done.left) == ({}, {"a": ("y",)})
 
 
+def test_an_issue_that_is_edited_all_day_names_its_newest_former_strings() -> None:
+    known = Ledger(1, False, 3, 1, {"a": "1"})
+    for version in range(2, 400):
+        edited = plan(known, ImageVersion(version, False), {"a": str(version)}, epoch=3, now=20 * version)
+        assert edited is not None
+        known = edited.done
+    assert known.left == {"a": tuple(map(str, range(399 - 64, 399)))}
+    back = plan(known, ImageVersion(400, False), {"a": "397"}, epoch=3, now=8_000)
+    assert back is not None
+    away = plan(back.done, ImageVersion(401, False), {"a": "x"}, epoch=3, now=8_000)
+    assert away is not None
+    assert away.done.left["a"][-3:] == ("398", "399", "397"), "left last, whenever it was left before"
+
+
 def test_all_families_of_a_new_issue_are_new() -> None:
     planned = plan(Ledger(), ImageVersion(1, False), {"a": "x", "b": "y"}, epoch=3, now=1_000)
     assert planned is not None

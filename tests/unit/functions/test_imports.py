@@ -16,11 +16,11 @@ from devtools.local.environment import local
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 760,
-    "command": 740,
-    "live": 737,
-    "socket": 638,
-    "deliver": 600,
+    "query": 761,
+    "command": 743,
+    "live": 738,
+    "socket": 639,
+    "deliver": 601,
     "maintain": 497,
     "upkeep": 519,
 }
@@ -28,8 +28,9 @@ BUDGETS = {
 bytecode exists.
 
 The resolver of Powertools takes 64 of them (decision 0072), and columns of numbers 12 (decision 0086). Rules take 3,
-relative operands 3 (decision 0088), manual orders 2 (decision 0092), and computed fields 2. The command function has 5
-more, for the forms of requests. The rest of the language is imported with the first formula.
+relative operands 3 (decision 0088), manual orders 2 (decision 0092), computed fields 2, and compressed ledgers 1. The
+command function has 5 more, for the forms of requests, and 2 for marks of batches and the room of issues. The rest of
+the language is imported with the first formula.
 """
 
 DEAR = {

@@ -52,7 +52,7 @@ _CONCURRENCY = 16
 _TRANSIENT = PROBLEMS[Overloaded].status
 
 
-Step = Callable[[], dict[str, Any]]
+OperationStep = Callable[[], dict[str, Any]]
 """Does an operation and returns its result."""
 
 
@@ -149,7 +149,7 @@ class _Batch:
         for place, result in self._finished_results():
             results[place] = result
 
-        def run_lane(lane: list[tuple[int, Step]]) -> None:
+        def run_lane(lane: list[tuple[int, OperationStep]]) -> None:
             waiting = False
             for place, step in lane:
                 results[place] = self._attempted(place, _wait if waiting else step)
@@ -158,9 +158,9 @@ class _Batch:
         in_threads(run_lane, lanes.values(), _CONCURRENCY)
         return results
 
-    def _lanes(self, results: list[dict[str, Any]]) -> dict[int, list[tuple[int, Step]]]:
+    def _lanes(self, results: list[dict[str, Any]]) -> dict[int, list[tuple[int, OperationStep]]]:
         """Return the operations to do, by issue and in order. Adds the results of creates that are refused before that."""
-        lanes: dict[int, list[tuple[int, Step]]] = defaultdict(list)
+        lanes: dict[int, list[tuple[int, OperationStep]]] = defaultdict(list)
         new: dict[int, Changes] = {}
         for place, operation in enumerate(self._operations):
             if operation.create is not None:
@@ -300,7 +300,7 @@ class _Batch:
         merged = updated.merged or []
         return size_in_response(dumps([answer, merged])) if answer or merged else 0
 
-    def _attempted(self, place: int, step: Step) -> dict[str, Any]:
+    def _attempted(self, place: int, step: OperationStep) -> dict[str, Any]:
         try:
             return step()
         except UnknownOption:

@@ -19,13 +19,13 @@ class Mark:
     finished: Container[int] = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        return f"{self.request}.{self.operation}"
+        return f"{self.request}:{self.operation}"
 
     def is_done(self, found: str | None) -> bool:
         """Return whether the operation is done, by the mark found on its issue: it is its own, or that of a later
         operation. Operations on one issue run in order.
         """
-        request, _, operation = (found or "").rpartition(".")
+        request, _, operation = (found or "").rpartition(":")
         if request != self.request:
             return False
         at = int(operation)

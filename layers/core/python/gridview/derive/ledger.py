@@ -22,7 +22,6 @@ The strings of a wide issue are stored compressed (`packing`).
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from gridview.derive.packing import PACKED, stored, strings_in
@@ -36,6 +35,11 @@ names as left.
 
 HELD_SECONDS = 900
 """The most seconds for which readers wait for GSI1 to show a write."""
+
+_LEFT_AT_MOST = 64
+"""Strings of a family that a ledger names as left: more than one edit in each second of SHOWN_SECONDS. The journal
+also lists those of the last seconds.
+"""
 
 EVERY_FAMILY = "*"
 """Represents all families of an issue that had none before."""
@@ -318,10 +322,13 @@ def left_after(
     readers may still see them.
     """
     before = ledger.left_by(now)
-    left = {family: _joined(before.get(family, ()), present.get(family, ())) for family in touched}
+    left = {family: _newest(before.get(family, ()), present.get(family, ())) for family in touched}
     return {**before, **left}
 
 
-def _joined(*strings: Iterable[str]) -> tuple[str, ...]:
-    """Return all of them, each once."""
-    return tuple(dict.fromkeys(chain(*strings)))
+def _newest(before: Iterable[str], left: Iterable[str]) -> tuple[str, ...]:
+    """Return the strings of a family that were left before and now, each once. If they are many, without the oldest
+    ones: an issue that is edited all day would name them all.
+    """
+    now = tuple(left)
+    return (*(one for one in before if one not in now), *now)[-_LEFT_AT_MOST:]
