@@ -28,8 +28,10 @@ EVERY = 250
 
 DRAWN = range(RANDOM, RANDOM + 40)
 
-PEOPLE = range(TOGETHER, TOGETHER + 20)
-"""Scenarios with several users, of each family and with each size of batches."""
+PEOPLE = (*range(TOGETHER, TOGETHER + 20), TOGETHER + 44)
+"""Scenarios with several users, of each family and with each size of batches. The last one rebalances an order, which
+is rare.
+"""
 
 COMPUTED = range(FORMULAS, FORMULAS + 16)
 """Scenarios whose projects have formulas, four of each family."""
