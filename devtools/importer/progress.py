@@ -50,7 +50,7 @@ class Progress:
 
     def has(self, index: int) -> bool:
         """Whether a batch has been acknowledged."""
-        return any(first <= index <= last for first, last in self.acknowledged)
+        return _contain(self.acknowledged, index)
 
     def begin(self, batch: Batch) -> None:
         """Mark a batch as sent, unless it is already."""
@@ -71,7 +71,7 @@ class Progress:
 
     def exists(self, row: int) -> bool:
         """Whether the user found a row in the project."""
-        return any(first <= row <= last for first, last in self.existing)
+        return _contain(self.existing, row)
 
     def acknowledge(self, index: int, *, created: int, refused: int) -> None:
         """Mark a batch as acknowledged."""
@@ -101,6 +101,10 @@ class Progress:
             raise Failure(
                 f"{path} is not the progress file of an import; remove it to begin again."
             ) from error
+
+
+def _contain(ranges: Iterable[list[int]], number: int) -> bool:
+    return any(first <= number <= last for first, last in ranges)
 
 
 def _joined(ranges: Iterable[list[int]]) -> list[list[int]]:

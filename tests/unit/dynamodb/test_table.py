@@ -632,6 +632,13 @@ def refused(code: str, message: str = "no") -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": message}}, "PutItem")
 
 
+def cancelled(reason: Any) -> ClientError:
+    """The cancellation of a transaction by its second write."""
+    error = refused("TransactionCanceledException")
+    error.response["CancellationReasons"] = [{"Code": "None"}, reason]
+    return error
+
+
 def some(count: int) -> Callable[[Any], Any]:
     """An answer of BatchGetItem with the first requested keys; the others are unprocessed."""
 
@@ -753,40 +760,30 @@ def test_an_item_that_is_too_large_has_its_own_error() -> None:
     table, _ = scripted(refused("ValidationException", "Item size has exceeded the maximum allowed size"))
     with pytest.raises(ItemTooLarge):
         table.put(item("a", "s"))
-    answer = refused("TransactionCanceledException")
-    answer.response["CancellationReasons"] = [
-        {"Code": "None"},
-        {"Code": "ValidationError", "Message": "Item size to update has exceeded it"},
-    ]
-    table, _ = scripted(answer)
+    table, _ = scripted(
+        cancelled({"Code": "ValidationError", "Message": "Item size to update has exceeded it"})
+    )
     with pytest.raises(ItemTooLarge):
         table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
 
 
 def test_a_transaction_that_meets_another_fails_though_all_its_conditions_hold() -> None:
-    answer = refused("TransactionCanceledException")
-    answer.response["CancellationReasons"] = [{"Code": "None"}, {"Code": "TransactionConflict"}]
-    table, _ = scripted(answer)
+    table, _ = scripted(cancelled({"Code": "TransactionConflict"}))
     with pytest.raises(TransactionFailed) as error:
         table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
     assert error.value.failed == ()
 
 
 def test_a_transaction_with_an_invalid_item_is_not_taken_for_load() -> None:
-    answer = refused("TransactionCanceledException")
-    answer.response["CancellationReasons"] = [
-        {"Code": "None"},
-        {"Code": "ValidationError", "Message": "Nesting Levels have exceeded supported limits"},
-    ]
-    table, _ = scripted(answer)
+    table, _ = scripted(
+        cancelled({"Code": "ValidationError", "Message": "Nesting Levels have exceeded supported limits"})
+    )
     with pytest.raises(ClientError):
         table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
 
 
 def test_a_transaction_that_the_table_has_no_time_for_is_overloaded() -> None:
-    answer = refused("TransactionCanceledException")
-    answer.response["CancellationReasons"] = [{"Code": "None"}, {"Code": "ThrottlingError"}]
-    table, _ = scripted(answer)
+    table, _ = scripted(cancelled({"Code": "ThrottlingError"}))
     with pytest.raises(Overloaded):
         table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
 

@@ -13,7 +13,7 @@ import { valueOf, type Row } from '../fields/values';
 import { labelOf } from '../grid/group-label';
 import type { Mover } from '../grid/move-entries';
 import { placeRows } from '../manual/place';
-import type { Actions } from '../project/actions';
+import type { Actions, FieldText } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { ADDED } from '../rows/layout';
 import type { Held, Slot, Window } from '../rows/store';
@@ -504,13 +504,9 @@ export class Board {
   }
 
   /** The form of the new card in this row was left with these texts. One that is empty is cancelled. */
-  enteredNew(row: Row, texts: readonly { readonly field: Field; readonly text: string }[]): void {
+  enteredNew(row: Row, texts: readonly FieldText[]): void {
     if (texts.some(({ text }) => text.trim())) this.actions.enterTexts(row, texts);
-    else this.cancelNew(row);
-  }
-
-  cancelNew(row: Row): void {
-    this.actions.drop(row.num);
+    else this.actions.drop(row.num);
   }
 
   // Settings

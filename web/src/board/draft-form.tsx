@@ -4,6 +4,7 @@ import { textOf } from '../cells/text';
 import { keyOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import type { Row } from '../fields/values';
+import type { FieldText } from '../project/actions';
 import { words as pageWords } from '../words';
 import type { Board } from './board';
 import { boardWords as words } from './words';
@@ -53,7 +54,7 @@ export function DraftForm({ board, row }: { readonly board: Board; readonly row:
         event.stopPropagation();
         // The form loses the focus as it goes.
         known.current = joined(entered());
-        board.cancelNew(row);
+        board.actions.drop(row.num);
       }}
     >
       {board.fieldsOfNew.map((field) => (
@@ -69,13 +70,11 @@ export function DraftForm({ board, row }: { readonly board: Board; readonly row:
   );
 }
 
-type Texts = Parameters<Board['enteredNew']>[1];
-
-function joined(texts: Texts): string {
+function joined(texts: readonly FieldText[]): string {
   return JSON.stringify(texts.map(({ text }) => text));
 }
 
-function isEmpty(texts: Texts): boolean {
+function isEmpty(texts: readonly FieldText[]): boolean {
   return texts.every(({ text }) => !text.trim());
 }
 

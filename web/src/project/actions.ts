@@ -368,7 +368,7 @@ export class Actions {
    * Create the issue of a draft from these texts, together. If one of them is no value of its field, it is marked, and the
    * draft keeps the others. If the issue is being created already, they are edits of it.
    */
-  enterTexts(row: Row, texts: readonly { readonly field: Field; readonly text: string }[]): void {
+  enterTexts(row: Row, texts: readonly FieldText[]): void {
     const { editor } = this.model;
     editor.unmark(texts.map(({ field }) => ({ num: row.num, field: field.id })));
     const values: { readonly field: Field; readonly value: CellValue }[] = [];
@@ -394,8 +394,12 @@ export class Actions {
   /** Give a draft these values. They do not create its issue. */
   putInDraft(draft: number, values: Values): void {
     for (const { field, after } of values) this.drafted.get(draft)?.values.set(field, after);
-    const given = Object.fromEntries(values.map(({ field, after }) => [field, after]));
-    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, ...given } }));
+    this.showValues(draft, values);
+  }
+
+  private showValues(draft: number, values: Values): void {
+    const shown = Object.fromEntries(values.map(({ field, after }) => [field, after]));
+    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, ...shown } }));
   }
 
   /** An editor of a draft was closed without a value. A draft without any is gone, with its refused texts. */
@@ -414,7 +418,7 @@ export class Actions {
   /** Show a value in a draft, as one that is being written. */
   private showInDraft(draft: number, field: Field, after: CellValue): void {
     this.model.keepDraft(draft);
-    this.model.rows.replace(draft, (row) => ({ ...row, values: { ...row.values, [field.id]: after } }));
+    this.showValues(draft, [{ field: field.id, after }]);
     if (this.model.drafts.includes(draft)) this.model.editor.hold(draft, field.id);
   }
 
@@ -774,6 +778,12 @@ interface RefusedText {
 interface Cells {
   readonly rows: readonly Row[];
   readonly fields: readonly Field[];
+}
+
+/** A text that was entered for a field. */
+export interface FieldText {
+  readonly field: Field;
+  readonly text: string;
 }
 
 /** A draft, which is no issue yet. */

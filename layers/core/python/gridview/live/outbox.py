@@ -157,7 +157,7 @@ class Outbox:
             item["missed"],
             item["rows"],
             item["slow"],
-            item.get("begun", 0),
+            item["begun"],
         )
 
 
@@ -309,7 +309,7 @@ class Delivery:
             item["due"],
             Reply(item["response_status"], item["response_body"], item["failure"]),
             item["day"],
-            item.get("outbox", 0),
+            item["outbox"],
         )
 
     def to_json(self, webhook: str) -> dict[str, Any]:
