@@ -512,21 +512,20 @@ class Table:
         """Write many items, unconditionally and in any order; a key may occur only once among them. For bulk
         loads.
         """
-        wanted = {(item[keys.PK], item[keys.SK]): item_to_wire(item) for item in items}
-        left = list(wanted)
+        requests = [{"PutRequest": {"Item": item_to_wire(item)}} for item in items]
         for attempt in _attempts():
             self.meter.rounds += 1
-            requests = [{"PutRequest": {"Item": wanted[key]}} for key in left]
-            left = []
+            left: set[Key] = set()
             for answer in self._side_by_side(
                 lambda chunk: self._call("batch_write_item", "table", RequestItems={self.name: chunk}),
                 list(chunked(requests, BATCH_WRITE)),
             ):
                 # Only their keys are taken: the direct client's answer has binary values as base64 text.
                 unprocessed = answer.get("UnprocessedItems", {}).get(self.name, [])
-                left += map(key_from_wire, (one["PutRequest"]["Item"] for one in unprocessed))
+                left.update(map(_key_of_put, unprocessed))
             if not left:
                 return
+            requests = [one for one in requests if _key_of_put(one) in left]
             attempt.wait()
         raise Overloaded("The table is busy; try again.")
 
@@ -578,6 +577,10 @@ def _take(answer: Mapping[str, Any], table: str, found: dict[Key, Item], left: l
 
 def _by_key(items: Iterable[Item]) -> Iterator[tuple[Key, Item]]:
     return (((item[keys.PK], item[keys.SK]), item) for item in items)
+
+
+def _key_of_put(request: Mapping[str, Any]) -> Key:
+    return key_from_wire(request["PutRequest"]["Item"])
 
 
 class _Attempt(NamedTuple):
