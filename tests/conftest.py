@@ -20,9 +20,13 @@ _GROUPS = {
     "tests/engine/test_import.py": "stack",
     "tests/engine/test_local_stack.py": "stacks",
     "tests/engine/": "engine",
+    "tests/unit/devtools/proof/faults/": "scenarios",
+    "tests/unit/devtools/proof/test_prove.py": "scenarios",
     "tests/unit/routes/": "routes",
 }
-"""Tests that share a fixture which is slow to start run in one process; others stay together by file."""
+"""Tests that share a fixture which is slow to start, or the enumeration of all scenarios, run in one process; others stay
+together by file.
+"""
 
 _FIRST = (
     "tests/deploy/",

@@ -274,7 +274,7 @@ describe('rows in a manual order', () => {
     await page.mouse.move(start.x, start.y);
     await page.mouse.down();
     await page.mouse.move(start.x, frame.y + frame.height - 50, { steps: 4 });
-    await expect.poll(() => page.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop), { timeout: 10_000 }).toBeGreaterThan(1500);
+    await expect.poll(() => page.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(1500);
     await page.mouse.up();
     await expect.poll(async () => (await stored(api, id)).indexOf('Row 1')).toBeGreaterThan(40);
 

@@ -355,7 +355,7 @@ describe('the gutter', () => {
     await drawer.getByLabel('Field').selectOption('Safe');
     await drawer.getByRole('combobox').nth(1).selectOption('Yes');
     await drawer.getByRole('button', { name: 'Change 210 issues' }).click();
-    await expect.poll(() => countOf(api, id, { field: 'safe', op: 'eq', value: true }), { timeout: 90_000 }).toBe(210);
+    await expect.poll(() => countOf(api, id, { field: 'safe', op: 'eq', value: true })).toBe(210);
     // The API takes as many as can be checked.
     const most = Array.from({ length: MAX_NAMED }, (_, at) => at + 1);
     const { body } = await api.call('POST', '/v1/projects/{project}/issues/update-matching', {

@@ -65,7 +65,7 @@ async function faultsOf(page: Page, judged: Set<string>, surfaces: readonly Surf
     await seen.waitFor({ state: 'hidden' });
     // The grid draws its cells again after a change of the window.
     await expect
-      .poll(() => hasFocus(opener()), { timeout: 2_000 })
+      .poll(() => hasFocus(opener()))
       .toBe(true)
       .catch(async () => note([`the focus went to ${await focused(page)}`]));
   }

@@ -5,9 +5,9 @@
 import type { Point } from '../place';
 import { followDrag } from '../ui/dragging';
 
-/** Within so many pixels of an edge the board and its columns scroll, by so many in a frame. */
+/** Within so many pixels of an edge the board and its columns scroll, by so many pixels a second. */
 const EDGE = 48;
-const SPEED = 14;
+const SPEED = 840;
 
 export interface Dragging {
   /** The drag of a card begins. Returns the text beside the pointer; null if the card cannot be dragged. */
@@ -32,13 +32,14 @@ export function beginDrag(event: PointerEvent, board: HTMLElement, dragging: Dra
   followDrag(event, {
     start: () => dragging.start(num),
     over: (at) => dragging.over(columnAt(at)?.dataset['column'] ?? null, at.y),
-    scroll: (at) => {
+    scroll: (at, seconds) => {
+      const step = SPEED * seconds;
       const { left, right } = board.getBoundingClientRect();
-      const sideways = at.x < left + EDGE ? -SPEED : at.x > right - EDGE ? SPEED : 0;
+      const sideways = at.x < left + EDGE ? -step : at.x > right - EDGE ? step : 0;
       board.scrollLeft += sideways;
       const cards = columnAt(at)?.querySelector('.board-cards');
       const box = cards?.getBoundingClientRect();
-      const along = !box ? 0 : at.y < box.top + EDGE ? -SPEED : at.y > box.bottom - EDGE ? SPEED : 0;
+      const along = !box ? 0 : at.y < box.top + EDGE ? -step : at.y > box.bottom - EDGE ? step : 0;
       if (cards) cards.scrollTop += along;
       return sideways !== 0 || along !== 0;
     },

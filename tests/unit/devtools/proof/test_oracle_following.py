@@ -47,9 +47,9 @@ def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
 
 
 SPOILT: dict[str, tuple[int, Any, str, Any]] = {
-    "what is overlaid is delivered again": (1, Seen, "counted", nothing_ahead),
-    "documents may be of any moment": (3, Seen, "_agree", lambda *_: True),
-    "versions ahead are delivered": (1, _EventBuilder, "_is_known", lambda *_: False),
+    "what is overlaid is delivered again": (3, Seen, "counted", nothing_ahead),
+    "documents may be of any moment": (5, Seen, "_agree", lambda *_: True),
+    "versions ahead are delivered": (3, _EventBuilder, "_is_known", lambda *_: False),
     "a row that changes is said to enter": (0, FollowedRows, "move", always_enters),
 }
 """Mutations, each with the scenario that detected it last time. It is tried first, only to save the search."""

@@ -47,38 +47,42 @@ def _shifted(days: int) -> Any:
     return lambda self, at: real(self, at) + timedelta(days=days)
 
 
-SPOILT: dict[str, tuple[Any, str, Any]] = {
-    "today is tomorrow": (relative_operands.TodayOperand, "day", _shifted(1)),
+SPOILT: dict[str, tuple[int, Any, str, Any]] = {
+    "today is tomorrow": (0, relative_operands.TodayOperand, "day", _shifted(1)),
     "a day begins at midnight in UTC": (
+        9,
         relative_operands,
         "first_instant",
         lambda day, _: f"{day.isoformat()}T00:00:00.000000Z",
     ),
     "months have 28 days": (
+        16,
         relative_operands,
         "_moved",
         lambda day, count, unit: day + timedelta(days=count * {"day": 1, "week": 7}.get(unit, 28)),
     ),
     "a walk over midnight is of several days": (
+        3,
         grid_request,
         "referred_to",
         lambda _, reference: reference,
     ),
     "groups over midnight are of several days": (
+        100,
         group_request,
         "referred_to",
         lambda _, reference: reference,
     ),
 }
-"""Mutations, each of which one of the first questions detects."""
+"""Mutations, each with the question that detected it last time. It is tried first, only to save the search."""
 
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_every_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    owner, name, spoilt = SPOILT[what]
+    first, owner, name, spoilt = SPOILT[what]
     monkeypatch.setattr(owner, name, spoilt)
     with pytest.raises(Difference):
-        deque(map(relative.play, range(MOST)), maxlen=0)
+        deque(map(relative.play, (first, *range(MOST))), maxlen=0)
 
 
 def test_a_day_that_a_zone_left_out_begins_with_the_next() -> None:

@@ -199,7 +199,7 @@ def test_tests_that_fail_are_a_difference(tmp_path: Any) -> None:
     (difference,) = found.differences
     assert "assert 1 == 2" in difference
     failing.write_text("def test_it():\n    pass\n")
-    assert proofs.run_tests([str(failing)], 1).differences == []
+    assert proofs.run_tests_in_turn([str(failing)], 1).differences == []
 
 
 def test_a_proof_that_mostly_waits_runs_beside_the_others(tmp_path: Any) -> None:

@@ -7,9 +7,9 @@ import { followDrag } from '../../ui/dragging';
 import type { GridOwner } from '../grid';
 import { GUTTER } from './special';
 
-/** Within so many pixels of an edge the rows scroll, by so many in a frame. */
+/** Within so many pixels of an edge the rows scroll, by so many pixels a second. */
 const SCROLL_EDGE = 36;
-const SPEED = 10;
+const SPEED = 600;
 
 export interface RowDragOptions {
   readonly host: HTMLElement;
@@ -71,11 +71,11 @@ export function followRowDrag({ host, viewport, owner, head, foot }: RowDragOpti
         return text;
       },
       over: (at) => show(owner.draggedOver(edgeAt(at))),
-      scroll: ({ y }) => {
+      scroll: ({ y }, seconds) => {
         const { top, bottom } = area();
-        const by = y < top + SCROLL_EDGE ? -SPEED : y > bottom - SCROLL_EDGE ? SPEED : 0;
+        const towards = y < top + SCROLL_EDGE ? -1 : y > bottom - SCROLL_EDGE ? 1 : 0;
         const before = viewport.scrollTop;
-        viewport.scrollTop += by;
+        viewport.scrollTop += towards * SPEED * seconds;
         return viewport.scrollTop !== before;
       },
       drop: () => end(true),

@@ -23,18 +23,19 @@ from devtools.proof.faults.scenarios import FORMULAS, RANDOM, TOGETHER, Played, 
 from devtools.proof.faults.virtual import Constants
 from gridview.chains import blocks
 
-EVERY = 250
+EVERY = 500
 """One of so many enumerated points is played: neighbours are much alike."""
 
-DRAWN = range(RANDOM, RANDOM + 40)
+DRAWN = (*range(RANDOM, RANDOM + 20), *(RANDOM + seed for seed in (26, 36, 50, 59)))
+"""Scenarios of each family. The last ones have rare faults."""
 
-PEOPLE = (*range(TOGETHER, TOGETHER + 20), TOGETHER + 44)
-"""Scenarios with several users, of each family and with each size of batches. The last one rebalances an order, which
-is rare.
+PEOPLE = (*range(TOGETHER, TOGETHER + 8), *(TOGETHER + seed for seed in (25, 26, 37, 44)))
+"""Scenarios with several users, of each family and with each size of batches. The last ones have rare events: issues
+that a job cannot change, undo by a job, a rebalance of an order.
 """
 
-COMPUTED = range(FORMULAS, FORMULAS + 16)
-"""Scenarios whose projects have formulas, four of each family."""
+COMPUTED = range(FORMULAS + 8, FORMULAS + 16)
+"""Scenarios whose projects have formulas, two of each family."""
 
 
 @cache
@@ -120,11 +121,11 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
         "followed changes",
     ):
         assert totals[fault] > 0, fault
-    assert totals["kills"] > 300
+    assert totals["kills"] > 6 * len(DRAWN)
 
 
 def test_the_same_seed_is_the_same_scenario() -> None:
-    for seed in (*range(RANDOM, RANDOM + 3), TOGETHER + 4, *scenarios.points()[50::1500]):
+    for seed in (*range(RANDOM, RANDOM + 3), TOGETHER + 4, *scenarios.points()[50::3000]):
         first, second = play(seed, verbose=True), play(seed, verbose=True)
         assert first == second
         assert len(first.log) > 20
