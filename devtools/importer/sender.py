@@ -11,7 +11,10 @@ from devtools.importer.batches import Batch, Refusal, body
 from devtools.importer.client import Api, RefusedError, is_transient
 
 _ROUNDS: Final = 10
-"""How often operations are sent again that the API could not do for the moment."""
+"""How often operations are sent that had no room in the answer."""
+
+_TRIES: Final = 10
+"""How often a batch is sent of which the API could not do a part for the moment."""
 
 
 class Outcome(NamedTuple):
@@ -27,7 +30,7 @@ def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], 
 
     `columns`: by field id, for the reasons of refusals.
 
-    The Idempotency-Key is made from the import, the batch and the round, and the API answers the same to the same
+    The Idempotency-Key is made from the import, the batch and the round, and the API does nothing twice under the same
     key. A second run goes through the same rounds and creates nothing twice.
     """
     pending = list(zip(batch.operations, batch.sent, strict=True))
@@ -35,23 +38,20 @@ def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], 
     created = batch.existing
     for round_number in range(_ROUNDS):
         if not pending:
-            return Outcome(batch, created, refused)
-        if round_number:
-            api.pause(round_number)
+            break
         key = f"{import_id}-{batch.name}-{round_number}"
-        again = []
+        without_room = []
         for (operation, row), result in zip(pending, _results(api, project, key, pending), strict=True):
             if result["status"] == httpx.codes.CREATED:
                 created += 1
-            elif _may_go_later(result["status"], len(pending)):
-                again.append((operation, row))
+            elif result["status"] == httpx.codes.REQUEST_ENTITY_TOO_LARGE and len(pending) > 1:
+                # The answer would not have held this one too; there is room in the next.
+                without_room.append((operation, row))
             else:
                 refused.append(_refusal(row.number, dict(row.cells), result["problem"], columns))
-        pending = again
+        pending = without_room
     if pending:
-        raise Failure(
-            "The API keeps refusing parts of a batch for now; run the same command again to continue."
-        )
+        raise _unfinished()
     return Outcome(batch, created, refused)
 
 
@@ -91,6 +91,19 @@ def send_all(
 
 
 def _results(api: Api, project: str, key: str, pending: list[Any]) -> list[dict[str, Any]]:
+    """The result of each operation. A batch of which a part failed for the moment is sent again under its own key: the
+    API does not remember such an answer, and completes the batch. Another key would let a second run repeat that part.
+    """
+    for attempt in range(_TRIES):
+        if attempt:
+            api.pause(attempt)
+        results = _answered(api, project, key, pending)
+        if not any(is_transient(result["status"]) for result in results):
+            return results
+    raise _unfinished()
+
+
+def _answered(api: Api, project: str, key: str, pending: list[Any]) -> list[dict[str, Any]]:
     try:
         answer = api.post(
             f"/v1/projects/{project}/issues/batch", body(operation for operation, _ in pending), key=key
@@ -103,9 +116,8 @@ def _results(api: Api, project: str, key: str, pending: list[Any]) -> list[dict[
     return list(results)
 
 
-def _may_go_later(status: int, operations: int) -> bool:
-    # 413: the answer would not have held this one too; there is room in the next.
-    return is_transient(status) or (status == httpx.codes.REQUEST_ENTITY_TOO_LARGE and operations > 1)
+def _unfinished() -> Failure:
+    return Failure("The API keeps refusing parts of a batch for now; run the same command again to continue.")
 
 
 def _refusal(

@@ -37,7 +37,14 @@ describe('typed text', () => {
   it('is a number as the locale groups it', () => {
     expect(numberText('de').read('1.234')).toBe('1234');
     expect(numberText('de').read('0,125')).toBe('0.125');
+    expect(['0.125', '-0.250', '00.125'].map((text) => numberText('de').read(text))).toEqual(['0.125', '-0.250', '00.125']);
     expect(numberText('en').read('1.234')).toBe('1.234');
+  });
+
+  it('is shown without groups that programs would read as a fraction', () => {
+    const numbers = numberText('de');
+    expect(['1.234', '\u22121.234.567', '1.234,5', '1.234 €', '12'].map((shown) => numbers.plain(shown))).toEqual(['1234', '\u22121234567', '1.234,5', '1.234 €', '12']);
+    expect(numberText('en').plain('1,234')).toBe('1,234');
   });
 
   it.each(['abc', '1.2.3', '--1', '1e99999', ''])('is not a number: %j', (text) => {

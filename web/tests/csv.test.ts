@@ -4,8 +4,8 @@ import { LosslessNumber } from 'lossless-json';
 import { guarded } from '../src/cells/guard';
 import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
 import { issueOf, inspect } from '../src/csv/plan';
-import { CsvReader, delimiterOf, EncodingError, rowsOf } from '../src/csv/read';
-import { cellText, csvLine } from '../src/csv/write';
+import { CsvReader, delimiterOf, EncodingError, MalformedError, rowsOf } from '../src/csv/read';
+import { cellText, csvLine, headersOf } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
 import { fieldsOf, plainField } from '../src/fields/fields';
 
@@ -35,6 +35,19 @@ describe('reading', () => {
       const reader = new CsvReader(',');
       expect([...reader.push(NASTY.slice(0, cut)), ...reader.push(NASTY.slice(cut)), ...reader.end()]).toEqual(ROWS);
     }
+  });
+
+  it.each([
+    ['a,"5 inch\nb,c\n', 1],
+    ['a\r\n"b\r\nc",d\r\n"e', 4],
+    ['name\n"Hello" he said\n', 2],
+  ])('refuses quotes that do not fit, and names the line: %j', (text, line) => {
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      const reader = new CsvReader(',');
+      const readAll = () => [...reader.push(text.slice(0, cut)), ...reader.push(text.slice(cut)), ...reader.end()];
+      expect(readAll).toThrow(expect.objectContaining({ line }));
+    }
+    expect(() => read(text)).toThrow(MalformedError);
   });
 
   it('finds the delimiter outside quotes', () => {
@@ -141,7 +154,15 @@ describe('types', () => {
   };
 
   it.each<[FieldType, string[]]>([
-    ['number', ['1', '-2.5', '', '1e3']],
+    ['number', ['1', '-2.5', '', '1e3', '.5', '+5', '5.', '9e125', '1e-130', '0e999']],
+    ['text', ['1e126']],
+    ['text', ['12e125']],
+    ['text', ['1e-131']],
+    ['text', ['2024-01-01 24:00']],
+    ['text', ['0000-01-01']],
+    ['multi_enum', ['a;b', 'a', 'b;a', 'b', 'a;b', 'a;b', 'a', 'b;a', 'b', 'a;b', 'a;b', 'a', 'b;a', 'b', 'a;b', 'a;b']],
+    ['text', ['a;', 'b', 'a;', 'a;b']],
+    ['text', Array.from({ length: 8 }, (_, at) => (at % 2 ? 'é' : 'e\u0301'))],
     ['text', ['007', '1']],
     ['text', ['1'.repeat(39)]],
     ['date', ['2024-02-29', ' 2025-01-01 ']],
@@ -155,6 +176,11 @@ describe('types', () => {
     ['text', ['2024-01-01', '2024-01-01 10:00']],
   ])('are inferred as %s from %j', (type, cells) => {
     expect(typeOf(...cells)).toBe(type);
+  });
+
+  it('give numbers the form that the API accepts', () => {
+    const forms = { '.5': '0.5', '+5': '5', '5.': '5', '-.50': '-0.50', '1E3': '1E3' };
+    for (const [cell, number] of Object.entries(forms)) expect(valueOfCell('number', cell)).toBe(number);
   });
 
   it('recognize the points in time that the API accepts', () => {
@@ -184,6 +210,20 @@ describe('an import plan', () => {
       { kind: 'skip' },
       { kind: 'skip' },
     ]);
+  });
+
+  it('distinguishes fields of the same name as exports do', async () => {
+    const some = [...builtIn, attribute('cost', 'Cost', 'number'), attribute('cost_2', 'Cost', 'number')];
+    const headers = headersOf(some.slice(-2));
+    expect(headers).toEqual(['Cost (cost)', 'Cost (cost_2)']);
+    expect(headersOf(FIELDS.slice(0, 2))).toEqual(FIELDS.slice(0, 2).map(({ name }) => name));
+    const { columns } = await inspect(file(`Title,${[...headers].reverse().join(',')}\nA,1,2\n`), some, { mayDefine: true });
+    expect(columns.map(({ target }) => target)).toEqual(['name', 'cost_2', 'cost'].map((id) => ({ kind: 'field', field: id })));
+  });
+
+  it('counts rows with values beyond the header', async () => {
+    const { rows, wide } = await inspect(file('name,cost\nA,1\nB,2, ,\nC,1,000\n'), FIELDS, { mayDefine: true });
+    expect([rows, wide]).toEqual([3, 1]);
   });
 
   it('lets a column have any type, and options where there are few enough', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { dateFormats } from '../src/cells/date-formats';
+import { textOf } from '../src/cells/text';
 import { dateReader } from '../src/cells/dates';
 import { formatValue } from '../src/cells/format';
 import { parseText } from '../src/cells/parse';
@@ -66,6 +67,16 @@ describe('a point in time', () => {
   ])('is not read from %s', (text) => {
     expect(datetime(text)).toBeNull();
   });
+});
+
+it.each([
+  ['2024-11-03T05:30:00Z', '2024-11-03 01:30'],
+  ['2024-11-03T06:30:00.25Z', '2024-11-03 01:30:00.25-05:00'],
+  ['2024-11-03T07:30:00Z', '2024-11-03 02:30'],
+])('a point in time of an hour that the clock repeats is copied exactly: %s', (instant, text) => {
+  vi.stubEnv('TZ', 'America/New_York');
+  expect(textOf('datetime', instant)).toBe(text);
+  expect(datetime(text)).toBe(instant);
 });
 
 describe('the formats of the page are read back', () => {

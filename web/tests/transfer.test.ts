@@ -38,6 +38,7 @@ async function* fileOf(rows: string[][]) {
   yield rows;
 }
 
+const REASONS = { wide: 'too wide', unsent: 'not sent', unknown: 'unknown' };
 const created = { status: 201, num: 1, version: 1 };
 
 describe('an import', () => {
@@ -56,7 +57,7 @@ describe('an import', () => {
       };
     });
     const rows = [...Array.from({ length: 600 }, (_, at) => [`issue ${at}`, 'a']), ['bad', 'b']];
-    const one = new Import(api, 'p', [NAME], () => Promise.resolve());
+    const one = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
     await one.run(COLUMNS, fileOf(rows));
     expect(one.state.value).toMatchObject({ phase: 'done', done: 601, created: 600, indexed: 600, error: null });
     expect(one.state.value.refused).toEqual([{ place: 600, cells: ['bad', 'b'], reason: 'Name is bad; Trade is no option' }]);
@@ -83,7 +84,7 @@ describe('an import', () => {
       const body = (path as string).endsWith('/grid') ? { rows: [], next: null, total: 3493, matched: 0 } : { results };
       return Promise.resolve(new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
     };
-    const one = new Import(new Api({ sign, expired: vi.fn() }, fetch), 'p', [NAME], () => Promise.resolve());
+    const one = new Import(new Api({ sign, expired: vi.fn() }, fetch), 'p', [NAME], REASONS, () => Promise.resolve());
     await one.run(COLUMNS.slice(0, 1), fileOf(Array.from({ length: 3500 }, (_, at) => [`row ${at}`])));
     expect(most).toBe(4);
     expect(one.state.value).toMatchObject({ phase: 'done', done: 3500, created: 3493 });
@@ -100,7 +101,7 @@ describe('an import', () => {
       path.endsWith('/grid') ? { body: { rows: [], next: null, total: 2, matched: 0 } } : (answers.shift() ?? { body: {} }),
     );
     const wait = vi.fn(() => Promise.resolve());
-    const one = new Import(api, 'p', [NAME], wait);
+    const one = new Import(api, 'p', [NAME], REASONS, wait);
     await one.run(COLUMNS.slice(0, 1), fileOf([['a'], ['b']]));
     expect(one.state.value).toMatchObject({ created: 2, refused: [] });
     const batches = asked.filter(({ path }) => path.endsWith('/batch'));
@@ -114,7 +115,7 @@ describe('an import', () => {
     const { api, asked } = apiOf(({ path }) =>
       path.endsWith('/grid') ? { body: { rows: [], next: null, total: 1, matched: 0 } } : (answers.shift() ?? { body: {} }),
     );
-    const one = new Import(api, 'p', [NAME], () => Promise.resolve());
+    const one = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
     await one.run(COLUMNS.slice(0, 1), fileOf([['a']]));
     expect(one.state.value).toMatchObject({ phase: 'done', created: 1 });
     expect(new Set(asked.filter(({ path }) => path.endsWith('/batch')).map(({ key }) => key)).size).toBe(1);
@@ -126,14 +127,14 @@ describe('an import', () => {
       if (path.endsWith('/batch')) return { body: { results: [created] } };
       return { status: totals.shift()?.status ?? 500, body: { rows: [], next: null, total: 0, matched: 0 } };
     });
-    const one = new Import(api, 'p', [NAME], () => Promise.resolve());
+    const one = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
     await one.run(COLUMNS.slice(0, 1), fileOf([['a']]));
     expect(one.state.value).toMatchObject({ phase: 'done', created: 1, indexed: 0, error: null });
   });
 
   it('ends if the API refuses it or the user cancels it', async () => {
     const { api } = apiOf(() => ({ status: 403, body: { type: 'x/forbidden', title: 'No' } }));
-    const refused = new Import(api, 'p', [NAME]);
+    const refused = new Import(api, 'p', [NAME], REASONS);
     await refused.run(COLUMNS, fileOf([['a']]));
     expect(refused.state.value.phase).toBe('failed');
 
@@ -144,9 +145,70 @@ describe('an import', () => {
       }).api,
       'p',
       [NAME],
+      REASONS,
     );
     await cancelled.run(COLUMNS.slice(0, 1), fileOf(Array.from({ length: 1500 }, () => ['a'])));
     expect(cancelled.state.value).toMatchObject({ phase: 'cancelled', created: 500 });
+    expect(cancelled.state.value.unsent.map(({ place }) => place)).toEqual(Array.from({ length: 1000 }, (_, at) => 500 + at));
+    expect(cancelled.state.value.unsent[0]).toEqual({ place: 500, cells: ['a'], reason: 'not sent' });
+  });
+
+  const named = (count: number, name = 'a') => Array.from({ length: count }, () => [name]);
+  const answering = (batch: (time: number) => { status?: number; body: unknown }) => {
+    let times = 0;
+    return apiOf(({ path }) => (path.endsWith('/batch') ? batch((times += 1)) : { body: { rows: [], next: null, total: 9999, matched: 0 } }));
+  };
+
+  it('waits for the server as long as it does not answer', async () => {
+    const stalled: boolean[] = [];
+    const { api } = answering((time) => (time < 40 ? { status: 503, body: {} } : { body: { results: [created] } }));
+    const one: Import = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve(void stalled.push(one.state.peek().stalled)));
+    await one.run(COLUMNS.slice(0, 1), fileOf(named(1)));
+    expect(one.state.value).toMatchObject({ phase: 'done', created: 1, stalled: false });
+    expect(stalled.slice(0, 3)).toEqual([false, true, true]);
+  });
+
+  it('counts the rows of a batch that was sent before the user cancelled', async () => {
+    const late = { status: 503, problem: { detail: 'Later.' } };
+    const { api } = answering((time) => {
+      one.cancel();
+      return { body: { results: [created, time < 3 ? late : created] } };
+    });
+    const one: Import = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf(named(2)));
+    expect(one.state.value).toMatchObject({ phase: 'cancelled', created: 2, refused: [], unsent: [] });
+  });
+
+  it('lists the rows that may exist if the server does not answer a cancelled import', async () => {
+    const { api } = answering(() => {
+      one.cancel();
+      return { status: 503, body: {} };
+    });
+    const one: Import = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf(named(1)));
+    expect(one.state.value).toMatchObject({ phase: 'cancelled', created: 0, refused: [{ place: 0, reason: 'unknown' }] });
+  });
+
+  it('lists all rows that were not sent if the API refuses a batch', async () => {
+    const { api } = answering(() => ({ status: 403, body: { type: 'x/forbidden', title: 'No' } }));
+    const one = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf(named(2600)));
+    expect(one.state.value.phase).toBe('failed');
+    expect(new Set(one.state.value.unsent.map(({ place }) => place)).size).toBe(2600);
+  });
+
+  it('sends no more characters in a batch than the API takes, and refuses rows that are too wide', async () => {
+    const { api, asked } = apiOf(({ path, body }) =>
+      path.endsWith('/batch')
+        ? { body: { results: (body['operations'] as unknown[]).map(() => created) } }
+        : { body: { rows: [], next: null, total: 9999, matched: 0 } },
+    );
+    const one = new Import(api, 'p', [NAME], REASONS, () => Promise.resolve());
+    await one.run(COLUMNS.slice(0, 1), fileOf([['a', '', 'b'], ...named(25, 'x'.repeat(100_000)), ['last', ' ']]));
+    const sizes = asked.filter(({ path }) => path.endsWith('/batch')).map(({ body }) => JSON.stringify(body).length);
+    expect(sizes.length).toBe(3);
+    expect(Math.max(...sizes)).toBeLessThan(1_050_000);
+    expect(one.state.value).toMatchObject({ done: 27, created: 26, refused: [{ place: 0, reason: 'too wide' }] });
   });
 });
 

@@ -6,7 +6,7 @@ import type { CellValue } from '../fields/values';
 import { words } from '../words';
 import { dateReader } from './dates';
 import type { Typed } from './editors/editor';
-import { numberText } from './number-text';
+import { jsonNumber, numberText } from './number-text';
 
 export type Parsed = { readonly ok: true; readonly value: CellValue } | { readonly ok: false; readonly message: string };
 
@@ -68,13 +68,6 @@ function hundredth(decimal: string): string {
   if (power !== undefined) return `${sign}${whole}${fraction && `.${fraction}`}e${Number(power) - 2}`;
   const digits = whole.padStart(3, '0');
   return jsonNumber(`${sign}${digits.slice(0, -2)}.${`${digits.slice(-2)}${fraction}`.replace(/0+$/, '')}`);
-}
-
-/** Digits as JSON wants them: no plus, no leading zeros, a digit on both sides of the point. */
-function jsonNumber(decimal: string): string {
-  const [, sign = '', whole = '', fraction = '', power = ''] = /^([+-]?)(\d*)\.?(\d*)(e.*)?$/i.exec(decimal) ?? [];
-  const digits = whole.replace(/^0+(?=\d)/, '') || '0';
-  return `${sign === '-' ? '-' : ''}${digits}${fraction && `.${fraction}`}${power}`;
 }
 
 const dates = dateReader();

@@ -1,16 +1,20 @@
 /** The types of columns, inferred from their values. A column has a type only if every value fits it. Pure. */
 import type { FieldType } from '../api/types';
+import { jsonNumber } from '../cells/number-text';
 
 const MAX_OPTIONS = 200;
 const MAX_OPTION_LENGTH = 100;
 /** Values to an option, on average. A column with fewer names things rather than kinds of things. */
 const VALUES_PER_OPTION = 4;
 const MAX_DIGITS = 38;
+/** The powers of ten that the first digit of a number may have. */
+const LEAST_POWER = -130;
+const MOST_POWER = 125;
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,3}))?$/;
 const LEADING_ZERO = /^[+-]?0\d/;
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const DATETIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)? ?([Zz]|[+-]\d\d:?\d\d)?$/;
+const DATE = /^(?!0000)\d{4}-\d\d-\d\d$/;
+const DATETIME = /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):\d\d)(:\d\d(?:\.\d{1,6})?)? ?([Zz]|[+-]\d\d:?\d\d)?$/;
 const TRUTH: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
@@ -21,9 +25,8 @@ const TRUTH: ReadonlyMap<string, boolean> = new Map([
 export class ColumnValues {
   private count = 0;
   private fits = new Set<FieldType>(['number', 'date', 'datetime', 'bool', 'enum', 'multi_enum']);
-  private readonly wholes = new Set<string>();
-  private readonly parts = new Set<string>();
-  private partCount = 0;
+  private readonly wholes = new Options();
+  private readonly parts = new Options();
 
   add(cell: string): void {
     if (cell.trim() === '') return;
@@ -35,9 +38,9 @@ export class ColumnValues {
   get type(): FieldType {
     if (!this.count) return 'text';
     for (const type of ['number', 'date', 'datetime', 'bool'] as const) if (this.fits.has(type)) return type;
-    if (this.fits.has('enum') && this.count >= this.wholes.size * VALUES_PER_OPTION) return 'enum';
-    const lists = this.partCount > this.count;
-    return lists && this.fits.has('multi_enum') && this.partCount >= this.parts.size * VALUES_PER_OPTION ? 'multi_enum' : 'text';
+    const lists = this.parts.seen > this.count;
+    if (lists && this.fits.has('multi_enum') && this.parts.repeat) return 'multi_enum';
+    return this.fits.has('enum') && this.wholes.repeat ? 'enum' : 'text';
   }
 
   /** The types that a user may give the column, the inferred one first. Cells that are no value of it are refused later. */
@@ -48,24 +51,48 @@ export class ColumnValues {
 
   /** The options that a column of this type would have, in alphabetic order. */
   options(type: FieldType): readonly string[] {
-    const found = type === 'enum' ? this.wholes : type === 'multi_enum' ? this.parts : new Set<string>();
+    const found = type === 'enum' ? this.wholes.texts : type === 'multi_enum' ? this.parts.texts : [];
     return [...found].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
   }
 
   private takes(type: FieldType, cell: string): boolean {
-    if (type === 'enum') return gathered(this.wholes, [cell.trim()]);
+    if (type === 'enum') return this.wholes.take([cell.trim()]);
     if (type === 'multi_enum') {
       const parts = listOf(cell);
-      this.partCount += parts.length;
-      return gathered(this.parts, parts);
+      // An empty or repeated part would be lost: then this is a text with semicolons in it.
+      return parts.length === partsOf(cell).length && this.parts.take(parts);
     }
     return valueOfCell(type, cell) !== undefined;
   }
 }
 
-function gathered(found: Set<string>, options: readonly string[]): boolean {
-  for (const option of options) found.add(option);
-  return found.size <= MAX_OPTIONS && options.every((option) => option.length <= MAX_OPTION_LENGTH);
+/** The different texts of a column, as long as they can be the options of a field. */
+class Options {
+  /** How many texts there were, with the repeated ones. */
+  seen = 0;
+  /** The API refuses options that differ only in the form of their characters. */
+  private readonly byForm = new Map<string, string>();
+
+  get texts(): Iterable<string> {
+    return this.byForm.values();
+  }
+
+  /** Whether few texts repeat often. */
+  get repeat(): boolean {
+    return this.seen >= this.byForm.size * VALUES_PER_OPTION;
+  }
+
+  /** Add the texts of a cell. Returns whether all texts so far can be options. */
+  take(texts: readonly string[]): boolean {
+    this.seen += texts.length;
+    const fit = texts.every((text) => {
+      const form = text.normalize();
+      const known = this.byForm.get(form) ?? text;
+      this.byForm.set(form, known);
+      return known === text && text.length <= MAX_OPTION_LENGTH;
+    });
+    return fit && this.byForm.size <= MAX_OPTIONS;
+  }
 }
 
 /** The value of a cell for a field of a type, as the API accepts it; undefined if it is not valid. */
@@ -82,7 +109,7 @@ export function valueOfCell(type: FieldType, cell: string): string | boolean | r
     case 'bool':
       return TRUTH.get(text.toLowerCase());
     case 'number':
-      return isNumber(text) ? text : undefined;
+      return isNumber(text) ? jsonNumber(text) : undefined;
     case 'date':
       return isDay(text) ? text : undefined;
     case 'datetime':
@@ -92,14 +119,27 @@ export function valueOfCell(type: FieldType, cell: string): string | boolean | r
 
 /** The options in a cell, without duplicates. They are divided by semicolons without a backslash before them. */
 export function listOf(cell: string): readonly string[] {
-  const parts = cell.match(/(?:\\.|[^\\;])+/gs) ?? [];
-  return [...new Set(parts.map((part) => part.replace(/\\([\\;])/g, '$1').trim()).filter(Boolean))];
+  return [...new Set(partsOf(cell).filter(Boolean))];
+}
+
+/** The parts between semicolons. `\;` and `\\` are a semicolon and a backslash of a part; other backslashes stay. */
+function partsOf(cell: string): readonly string[] {
+  const parts = [''];
+  for (const [piece] of cell.matchAll(/\\[\\;]|;|[^\\;]+|\\/g)) {
+    if (piece === ';') parts.push('');
+    else parts.push((parts.pop() ?? '') + (piece.length > 1 && piece.startsWith('\\') ? piece.slice(1) : piece));
+  }
+  return parts.map((part) => part.trim());
 }
 
 function isNumber(text: string): boolean {
-  if (!NUMBER.test(text) || LEADING_ZERO.test(text)) return false;
-  const digits = text.replace(/[eE].*/, '').replace(/\D/g, '').replace(/^0+/, '');
-  return digits.length <= MAX_DIGITS;
+  const [, mantissa = '', power = '0'] = NUMBER.exec(text) ?? [];
+  if (!mantissa || LEADING_ZERO.test(text)) return false;
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const first = (whole + fraction).search(/[1-9]/);
+  if (first < 0) return true;
+  const powerOfFirst = whole.length - 1 - first + Number(power);
+  return (whole + fraction).length - first <= MAX_DIGITS && powerOfFirst >= LEAST_POWER && powerOfFirst <= MOST_POWER;
 }
 
 function isDay(text: string): boolean {

@@ -3,6 +3,7 @@ import type { FieldType } from '../api/types';
 import { parseText } from '../cells/parse';
 import { optionMeant, type Field } from '../fields/fields';
 import { ColumnValues, valueOfCell } from './infer';
+import { nameWithId } from './write';
 
 /** The destination of a column's values. */
 export type Target =
@@ -24,6 +25,8 @@ export interface Inspected {
   /** The first rows, to be shown. */
   readonly sample: readonly (readonly string[])[];
   readonly rows: number;
+  /** Rows with more cells than the header. */
+  readonly wide: number;
 }
 
 const SAMPLE = 8;
@@ -41,6 +44,7 @@ export async function inspect(
   let values: ColumnValues[] = [];
   const sample: string[][] = [];
   let rows = 0;
+  let wide = 0;
   for await (const batch of batches) {
     for (const row of batch) {
       if (!headers) {
@@ -49,19 +53,24 @@ export async function inspect(
         continue;
       }
       rows += 1;
+      if (isWide(row, headers.length)) wide += 1;
       if (sample.length < SAMPLE) sample.push(row);
       values.forEach((column, at) => column.add(row[at] ?? ''));
     }
   }
-  return { columns: planned(headers ?? [], values, fields, mayDefine), sample, rows };
+  return { columns: planned(headers ?? [], values, fields, mayDefine), sample, rows, wide };
+}
+
+/** Whether a row has a value beyond the columns of the header: its other values may be in wrong columns too. */
+export function isWide(row: readonly string[], columns: number): boolean {
+  return row.slice(columns).some((cell) => cell.trim() !== '');
 }
 
 function planned(headers: readonly string[], values: readonly ColumnValues[], fields: readonly Field[], mayDefine: boolean): readonly ColumnPlan[] {
   const taken = new Set<string>();
   const known = headers.map((header) => {
-    const field = fields.find(({ id, name }) => same(name, header) || same(id, header));
-    if (!field || taken.has(field.id)) return undefined;
-    taken.add(field.id);
+    const field = fields.find((one) => !taken.has(one.id) && names(one).some((name) => same(name, header)));
+    if (field) taken.add(field.id);
     return field;
   });
   const naming = taken.has('name') ? -1 : nameColumn(headers, values, known);
@@ -81,6 +90,11 @@ function planned(headers: readonly string[], values: readonly ColumnValues[], fi
             : SKIP;
     return { header, target, isComputed: typeof field?.formula === 'string', values: column };
   });
+}
+
+/** The headers that mean a field; exports write the last one if several fields have the same name. */
+function names({ id, name }: Field): readonly string[] {
+  return [name, id, nameWithId(name, id)];
 }
 
 /** The column with a usual header of names; otherwise the first column of texts. */

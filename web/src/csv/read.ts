@@ -1,5 +1,12 @@
 /** CSV as usual programs write it (RFC 4180, and semicolons or tabs), read piece by piece. Pure. */
 
+/** A file is no CSV: quotes do not close, or text follows them. `line` counts from 1. */
+export class MalformedError extends Error {
+  constructor(readonly line: number) {
+    super();
+  }
+}
+
 const DELIMITERS = [',', ';', '\t'] as const;
 
 export class CsvReader {
@@ -9,11 +16,13 @@ export class CsvReader {
   /** A quote was the last character within quotes. It ends them, or is the first of two that mean one. */
   private quoteSeen = false;
   private returnSeen = false;
+  private line = 1;
+  private openedAt = 1;
   private begun = false;
 
   constructor(private readonly delimiter: string) {}
 
-  /** The rows that end in this piece of text. */
+  /** The rows that end in this piece of text. Throws a `MalformedError`. */
   push(text: string): string[][] {
     const rows: string[][] = [];
     const start = this.begun ? 0 : text.startsWith('\ufeff') ? 1 : 0;
@@ -21,7 +30,8 @@ export class CsvReader {
     for (let at = start; at < text.length; at += 1) {
       const sign = text.charAt(at);
       const afterReturn = this.returnSeen;
-      this.returnSeen = false;
+      this.returnSeen = sign === '\r';
+      if (sign === '\r' || (sign === '\n' && !afterReturn)) this.line += 1;
       if (this.quoted && !this.quoteSeen) {
         if (sign === '"') this.quoteSeen = true;
         else this.cell += sign;
@@ -34,21 +44,23 @@ export class CsvReader {
           continue;
         }
         this.quoted = false;
+        if (sign !== this.delimiter && sign !== '\r' && sign !== '\n') throw new MalformedError(this.line);
       }
-      if (sign === '"' && this.cell === '') this.quoted = true;
-      else if (sign === this.delimiter) this.endCell();
-      else if (sign === '\r') {
-        this.returnSeen = true;
-        rows.push(...this.endRow());
-      } else if (sign === '\n') {
+      if (sign === '"' && this.cell === '') {
+        this.quoted = true;
+        this.openedAt = this.line;
+      } else if (sign === this.delimiter) this.endCell();
+      else if (sign === '\r') rows.push(...this.endRow());
+      else if (sign === '\n') {
         if (!afterReturn) rows.push(...this.endRow());
       } else this.cell += sign;
     }
     return rows;
   }
 
-  /** The row that no line end follows. */
+  /** The row that no line end follows. Throws a `MalformedError`. */
   end(): string[][] {
+    if (this.quoted && !this.quoteSeen) throw new MalformedError(this.openedAt);
     return this.cell || this.cells.length ? this.endRow() : [];
   }
 
@@ -76,7 +88,10 @@ export function delimiterOf(text: string): string {
 /** A file is no text in UTF-8, nor in UTF-16 with a byte order mark. */
 export class EncodingError extends Error {}
 
-/** All rows of a file, in batches as they are read. Throws an `EncodingError` rather than change a character. */
+/**
+ * All rows of a file, in batches as they are read. Throws an `EncodingError` or a `MalformedError` rather than change a
+ * character.
+ */
 export async function* rowsOf(file: Blob): AsyncGenerator<string[][]> {
   const head = new Uint8Array(await file.slice(0, 1 << 16).arrayBuffer());
   const encoding = encodingOf(head);

@@ -11,6 +11,16 @@ export function cellText(value: CellValue): string {
   return String(value);
 }
 
+/** A name that several fields of a file have, with the id that distinguishes them. */
+export function nameWithId(name: string, id: string): string {
+  return `${name} (${id})`;
+}
+
+/** The headers of the columns of some fields, each different. */
+export function headersOf(fields: readonly { readonly id: string; readonly name: string }[]): readonly string[] {
+  return fields.map(({ id, name }) => (fields.some((other) => other.id !== id && other.name === name) ? nameWithId(name, id) : name));
+}
+
 /** A line of CSV. `raw` does not guard cells that look like formulas. */
 export function csvLine(cells: readonly string[], { raw }: { readonly raw: boolean }): string {
   const texts = raw ? cells : cells.map(guarded);

@@ -4,11 +4,13 @@ import type { Api } from '../api/client';
 import { withRetry } from '../api/retry';
 import type { Filter, GridRequest, OrderKey } from '../api/types';
 import { formatValue } from '../cells/format';
-import { cellText, csvLine } from '../csv/write';
+import { numberText } from '../cells/number-text';
+import { cellText, csvLine, headersOf } from '../csv/write';
 import type { Field } from '../fields/fields';
-import { rowOf, valueOf, type Row } from '../fields/values';
+import { rowOf, valueOf, type CellValue, type Row } from '../fields/values';
 
 const PAGE = 500;
+const numbers = numberText();
 
 export interface ExportQuery {
   readonly sort: readonly OrderKey[];
@@ -53,10 +55,10 @@ export class Export {
   async run({ sort, filter, fields, raw, shown = false }: ExportQuery, sink: Sink): Promise<void> {
     const { signal } = this.request;
     const columns = fields.map(({ id }) => id);
-    const textIn = (row: Row, field: Field) => (shown ? formatValue(field, valueOf(row, field.id)) : cellText(valueOf(row, field.id)));
+    const textIn = (row: Row, field: Field) => (shown ? shownText(field, valueOf(row, field.id)) : cellText(valueOf(row, field.id)));
     let cursor: string | null = null;
     try {
-      await sink.write(csvLine(fields.map(({ name }) => name), { raw }));
+      await sink.write(csvLine(headersOf(fields), { raw }));
       do {
         const body: GridRequest = { sort: [...sort], filter, columns, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
         const { rows, next }: Page = await withRetry(() => this.page(body), signal);
@@ -85,4 +87,10 @@ export class Export {
   private put(change: Partial<ExportState>): void {
     this.state.value = { ...this.state.peek(), ...change };
   }
+}
+
+/** A value as the grid shows it; an import reads it back. */
+function shownText(field: Field, value: CellValue): string {
+  const text = formatValue(field, value);
+  return field.type === 'number' ? numbers.plain(text) : text;
 }

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
 import { isPassing, passes } from '../api/retry';
-import { issueOf, type ColumnPlan } from '../csv/plan';
+import { issueOf, isWide, type ColumnPlan } from '../csv/plan';
 import { fieldOfError } from '../edits/change';
 import { BATCH } from '../edits/writes';
 import { plainField, type Field } from '../fields/fields';
@@ -13,6 +13,8 @@ import { fetchCounts } from './queries';
 /** Batches that are on the way at once, as in the importer of the command line. */
 const IN_FLIGHT = 4;
 const MAX_TRIES = 10;
+/** Characters of the operations of a batch. Its request has at most three times as many bytes; the API takes 6 MB. */
+const MAX_CHARACTERS = 1_000_000;
 /** Seconds before a batch is sent again, if the API gives none. */
 const PAUSE = 2;
 
@@ -30,6 +32,10 @@ export interface ImportState {
   /** Issues that grids, filters and counts include already. */
   readonly indexed: number;
   readonly refused: readonly RefusedRow[];
+  /** Rows that are not issues because the import ended before, and those of which nobody knows. */
+  readonly unsent: readonly RefusedRow[];
+  /** The API does not answer at the moment. */
+  readonly stalled: boolean;
   readonly error: unknown;
 }
 
@@ -40,16 +46,39 @@ interface Refused {
 
 interface Outcome { readonly status: number; readonly reason: string }
 
+/** Why rows are not imported. */
+export interface ImportReasons {
+  /** It has more cells than the header. */
+  readonly wide: string;
+  /** The import ended before. */
+  readonly unsent: string;
+  /** The API has not answered, so the issue may exist. */
+  readonly unknown: string;
+}
+
+interface Operation {
+  readonly create: ReturnType<typeof issueOf>;
+}
+
+/** A row of the file as it is sent. */
+interface Prepared {
+  readonly place: number;
+  readonly cells: readonly string[];
+  readonly operation: Operation;
+}
+
 export class Import {
-  readonly state = signal<ImportState>({ phase: 'fields', done: 0, created: 0, indexed: 0, refused: [], error: null });
+  readonly state = signal<ImportState>({ phase: 'fields', done: 0, created: 0, indexed: 0, refused: [], unsent: [], stalled: false, error: null });
   private readonly request = new AbortController();
   /** The fields of the project, with the ones that the import has created. */
   private known: readonly Field[];
+  private failure: { readonly error: unknown } | null = null;
 
   constructor(
     private readonly api: Api,
     private readonly project: string,
     private readonly fields: readonly Field[],
+    private readonly reasons: ImportReasons,
     private readonly wait: (seconds: number) => Promise<void> = pause,
   ) {
     this.known = fields;
@@ -63,21 +92,11 @@ export class Import {
       const ids = await this.define(columns);
       this.known = [...this.fields, ...ids.flatMap((field) => field ?? [])];
       this.put({ phase: 'rows' });
-      let header = true;
-      let place = 0;
-      let waiting: string[][] = [];
-      const send = async (rows: readonly string[][]) => {
-        const from = place;
-        place += rows.length;
-        await flight.begin(() => this.send(rows, from, ids));
-      };
-      for await (const batch of batches) {
-        waiting.push(...(header ? batch.slice(1) : batch));
-        header = false;
-        for (; waiting.length >= BATCH; waiting = waiting.slice(BATCH)) await send(waiting.slice(0, BATCH));
-      }
-      if (waiting.length) await send(waiting);
+      // After its end the rest is read too, so that the user gets all rows that are not imported.
+      for await (const rows of this.batches(batches, ids)) await flight.begin(() => this.send(rows));
       await flight.end();
+      if (this.failure) throw this.failure.error;
+      this.request.signal.throwIfAborted();
       await this.follow(before);
       this.put({ phase: 'done' });
     } catch (error) {
@@ -110,21 +129,70 @@ export class Import {
     return ids;
   }
 
-  private async send(rows: readonly string[][], from: number, ids: readonly (Field | null)[]): Promise<void> {
-    const outcomes = await this.outcomes(rows.map((row) => ({ create: issueOf(row, ids) })));
-    const refused = rows.flatMap((cells, at) => {
-      const outcome = outcomes[at];
-      return outcome && outcome.status < 300 ? [] : [{ place: from + at, cells, reason: outcome?.reason ?? '' }];
-    });
-    const { done, created, refused: others } = this.state.peek();
-    this.put({ done: done + rows.length, created: created + rows.length - refused.length, refused: [...others, ...refused].sort((a, b) => a.place - b.place) });
+  /** The rows after the header, in batches that one request holds. Rows that are too wide are refused. */
+  private async *batches(pieces: AsyncIterable<string[][]>, ids: readonly (Field | null)[]): AsyncGenerator<readonly Prepared[]> {
+    let place = -1;
+    let waiting: Prepared[] = [];
+    let characters = 0;
+    for await (const piece of pieces) {
+      for (const cells of piece) {
+        place += 1;
+        if (place === 0) continue;
+        if (isWide(cells, ids.length)) {
+          this.finish(1, [{ place: place - 1, cells, reason: this.reasons.wide }]);
+          continue;
+        }
+        const operation = { create: issueOf(cells, ids) };
+        const size = JSON.stringify(operation).length;
+        if (waiting.length === BATCH || (waiting.length > 0 && characters + size > MAX_CHARACTERS)) {
+          yield waiting;
+          waiting = [];
+          characters = 0;
+        }
+        waiting.push({ place: place - 1, cells, operation });
+        characters += size;
+      }
+    }
+    if (waiting.length) yield waiting;
   }
 
-  /** The outcome of each operation. The same key makes it safe to send them again. */
-  private async outcomes(operations: { create: Readonly<Record<string, unknown>> }[]): Promise<readonly Outcome[]> {
+  /** Send a batch, unless the import has ended. */
+  private async send(rows: readonly Prepared[]): Promise<void> {
+    const outcomes = this.failure ? null : await this.outcomes(rows.map(({ operation }) => operation)).catch((error: unknown) => this.end(error));
+    if (!outcomes) {
+      this.put({ unsent: [...this.state.peek().unsent, ...rows.map(({ place, cells }) => ({ place, cells, reason: this.reasons.unsent }))] });
+      return;
+    }
+    this.finish(
+      rows.length,
+      rows.flatMap(({ place, cells }, at) => {
+        const outcome = outcomes[at];
+        return outcome && isDone(outcome.status) ? [] : [{ place, cells, reason: outcome?.reason ?? '' }];
+      }),
+    );
+  }
+
+  private end(error: unknown): null {
+    this.failure ??= { error };
+    return null;
+  }
+
+  /** Count rows that are done, of which some were refused. */
+  private finish(rows: number, refused: readonly RefusedRow[]): void {
+    const { done, created, refused: others } = this.state.peek();
+    this.put({ done: done + rows, created: created + rows - refused.length, refused: [...others, ...refused].sort((a, b) => a.place - b.place) });
+  }
+
+  /**
+   * The outcome of each operation. The same key makes it safe to send them again. Without an answer they are sent until
+   * there is one. A batch that was sent is completed even after the user cancels: otherwise nobody would know which of its
+   * rows exist.
+   */
+  private async outcomes(operations: Operation[]): Promise<readonly Outcome[]> {
+    this.request.signal.throwIfAborted();
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    let last: readonly Outcome[] | null = null;
     for (let tries = 1; ; tries += 1) {
-      this.request.signal.throwIfAborted();
       let seconds = PAUSE;
       try {
         const { body } = await this.api.call('POST', '/v1/projects/{project}/issues/batch', {
@@ -132,11 +200,16 @@ export class Import {
           body: { operations, return: 'minimal' },
           headers,
         });
-        if (tries === MAX_TRIES || !body.results.some(({ status }) => passes(status))) {
-          return body.results.map(({ status, problem }) => ({ status, reason: problem ? this.reasonIn(problem) : '' }));
-        }
+        last = body.results.map(({ status, problem }) => ({ status, reason: problem ? this.reasonIn(problem) : '' }));
+        this.put({ stalled: false });
+        if (tries >= MAX_TRIES || !last.some(({ status }) => passes(status))) return last;
       } catch (error) {
-        if (!isPassing(error) || tries === MAX_TRIES) throw error;
+        if (!isPassing(error) && tries === 1) throw error;
+        if (!isPassing(error) || (this.request.signal.aborted && tries >= MAX_TRIES)) {
+          if (!isPassing(error)) this.end(error);
+          return last ?? operations.map(() => ({ status: 0, reason: this.reasons.unknown }));
+        }
+        if (tries > 1) this.put({ stalled: true });
         if (error instanceof ApiError && error.retryAfter !== null) seconds = error.retryAfter;
       }
       await this.wait(seconds);
@@ -180,6 +253,10 @@ export class Import {
   private put(change: Partial<ImportState>): void {
     this.state.value = { ...this.state.peek(), ...change };
   }
+}
+
+function isDone(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** How often rows were refused for each reason, the most frequent first. */

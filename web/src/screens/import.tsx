@@ -6,13 +6,14 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FieldType } from '../api/types';
 import { permits } from '../auth/session';
 import { inspect, type ColumnPlan, type Inspected, type Target } from '../csv/plan';
-import { EncodingError, rowsOf } from '../csv/read';
+import { EncodingError, MalformedError, rowsOf } from '../csv/read';
 import { csvLine } from '../csv/write';
 import { Import, reasonsOf, type RefusedRow } from '../project/importing';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { reasonOf, Refusal } from '../ui/refusal';
 import { save } from '../ui/save';
+import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 import { importWords } from './import-words';
 
@@ -53,7 +54,7 @@ export function ImportWindow({ model, onImported }: ImportWindowProps) {
           file={file}
           onStart={(columns, rows) => {
             setRows(rows);
-            const next = new Import(model.api, model.project.id, model.fields);
+            const next = new Import(model.api, model.project.id, model.fields, importWords.reasonsOfRows);
             setRunning(next);
             void next.run(columns, rowsOf(file));
           }}
@@ -79,7 +80,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
   }, [file]);
   if (error !== null) return <Refusal error={error} title={importWords.unreadable} reason={whyUnreadable(error)} />;
   if (!inspected) return <p aria-busy="true">{importWords.looking(file.name)}</p>;
-  const { columns, sample, rows } = inspected;
+  const { columns, sample, rows, wide } = inspected;
   const computed = columns.flatMap(({ header, isComputed, target }) => (isComputed && target.kind === 'skip' ? [header] : []));
   const named = columns.some(({ target }) => target.kind === 'field' && target.field === 'name');
   const put = (at: number, target: Target) =>
@@ -135,6 +136,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
         </table>
       </div>
       {computed.length > 0 && <p>{importWords.computed(computed)}</p>}
+      {wide > 0 && <p>{importWords.wideRows(wide)}</p>}
       {!named && <p role="alert">{importWords.noName}</p>}
       <div class="row-end">
         <button class="button primary" type="button" disabled={!named || rows === 0} onClick={() => onStart(columns, rows)}>
@@ -146,6 +148,7 @@ function Preview({ model, file, onStart }: PreviewProps) {
 }
 
 function whyUnreadable(error: unknown): string {
+  if (error instanceof MalformedError) return importWords.malformed(error.line);
   return error instanceof EncodingError ? importWords.encoding : reasonOf(error);
 }
 
@@ -161,21 +164,24 @@ function targetOf(text: string, values: ColumnPlan['values']): Target {
 }
 
 function Progress({ file, rows, running }: { readonly file: File; readonly rows: number; readonly running: Import }) {
-  const { phase, done, created, indexed, refused, error } = running.state.value;
+  const { phase, done, created, indexed, refused, unsent, stalled, error } = running.state.value;
+  const left = [...refused, ...unsent].sort((a, b) => a.place - b.place);
+  const isWriting = phase === 'fields' || phase === 'rows';
   const header = async () => {
     for await (const [first = []] of rowsOf(file)) return first;
     return [];
   };
   const download = async () => {
-    // The refused rows are kept, so they can be saved even if the file is gone.
-    const lines = [[...(await header().catch(() => [])), importWords.reason], ...refused.map(({ cells, reason }) => [...cells, reason])];
+    // These rows are kept, so they can be saved even if the file is gone.
+    const lines = [[...(await header().catch(() => [])), importWords.reason], ...left.map(({ cells, reason }) => [...cells, reason])];
     save(new Blob(lines.map((cells) => csvLine(cells, { raw: true })), { type: 'text/csv;charset=utf-8' }), importWords.refusedFile(file.name));
   };
   return (
     <>
-      <div role="status">
+      <div role="status" {...unsaved(isWriting)}>
         <progress aria-label={importWords.written} max={Math.max(1, rows)} value={done} />
-        <p>{importWords.state(phase, created, refused.length)}</p>
+        <p>{importWords.state(phase, created, refused.length, unsent.length)}</p>
+        {stalled && isWriting && <p>{importWords.stalled}</p>}
         {(phase === 'index' || phase === 'done') && created > 0 && (
           <>
             <progress aria-label={importWords.indexed(indexed, created)} max={created} value={indexed} />
@@ -186,12 +192,12 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
       {phase === 'failed' && <Refusal error={error} reason={whyUnreadable(error)} />}
       {refused.length > 0 && <Reasons refused={refused} />}
       <div class="row-end">
-        {refused.length > 0 && (
+        {left.length > 0 && (
           <button class="button" type="button" onClick={() => void download()}>
-            {importWords.download(refused.length)}
+            {unsent.length ? importWords.downloadRest(left.length) : importWords.download(left.length)}
           </button>
         )}
-        {(phase === 'fields' || phase === 'rows') && (
+        {isWriting && (
           <button class="button" type="button" onClick={() => running.cancel()}>
             {words.export.cancel}
           </button>
