@@ -91,8 +91,10 @@ def send_all(
 
 
 def _results(api: Api, project: str, key: str, pending: list[Any]) -> list[dict[str, Any]]:
-    """The result of each operation. A batch of which a part failed for the moment is sent again under its own key: the
-    API does not remember such an answer, and completes the batch. Another key would let a second run repeat that part.
+    """The result of each operation.
+
+    A batch of which a part failed for the moment is sent again under its own key. The API does not remember such an
+    answer, and completes the batch. Under another key a second run could repeat that part.
     """
     for attempt in range(_TRIES):
         if attempt:
