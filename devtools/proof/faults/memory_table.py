@@ -208,8 +208,9 @@ class MemoryTable(Table):
         self._store.listener = listener
 
     def clear(self) -> None:
-        """Forget all items."""
+        """Forget all items, and let the index follow at once."""
         self._store.clear()
+        self._store.lagging = False
 
     # Permitted behavior of DynamoDB
 

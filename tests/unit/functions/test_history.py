@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults import memory_table
 from gridview.encoding import derived_keys
 from gridview.query import activity_pages, change_lists
 from gridview.support import clock
@@ -108,6 +110,31 @@ def test_a_history_page_by_page(account: Cloud, api: Client, path: str) -> None:
         cursor = {"cursor": answer["next"]}
     assert [version for page in pages for version in page] == [8, 7, 6, 5, 4, 3, 2, 1]
     assert all(len(page) <= 3 for page in pages)
+
+
+@pytest.mark.parametrize("texts", [(1, 4_500), (500, 1)], ids=["of long comments", "of long changes"])
+def test_a_history_is_newest_first_though_a_query_ends_at_its_megabyte(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch, texts: tuple[int, int]
+) -> None:
+    change, comment = texts
+    api.made(f"{path}/attributes", {"id": "remarks", "name": "Remarks", "type": "text", "indexed": False})
+    api.made(f"{path}/issues", {"name": "Pier"})
+    expected = ["1.1"]
+    for round_ in range(2, 10):
+        noise = Random(round_)  # noqa: S311  (not a secret)
+        edited(api, path, 1, remarks=f"{round_} {noise.randbytes(change).hex()}")
+        said = api.made(f"{path}/issues/1/comments", {"text": noise.randbytes(comment).hex()})
+        expected += [f"1.{round_}", f"1.comment.{said['id']}"]
+    account.follow()
+    monkeypatch.setattr(memory_table, "QUERY_BYTES", 4 * max(texts))
+    found, cursor = [], dict[str, str]()
+    while True:
+        answer = history(api, path, 1, limit="20", **cursor).body
+        found += [one["id"] for one in answer["items"]]
+        if answer["next"] is None:
+            break
+        cursor = {"cursor": answer["next"]}
+    assert found == expected[::-1]
 
 
 def test_the_history_of_an_undelivered_issue_is_empty_and_of_a_missing_one_404(

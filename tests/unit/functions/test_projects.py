@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from devtools.proof.faults import memory_table
 from gridview.encoding import keys
 from tests.support.cloud import Cloud
 from tests.support.http import Client
@@ -278,6 +279,58 @@ def test_a_cursor_of_another_tenants_list_or_of_a_grid_is_refused(api: Client, b
     for cursor in (theirs, grids):
         assert api.get("/v1/projects", query={"cursor": cursor}).errors.keys() == {"cursor"}
     assert api.get(f"{bridge}/grid", query={"cursor": own}).errors.keys() == {"cursor"}
+
+
+def test_a_list_answers_each_project_as_it_is(api: Client) -> None:
+    api.made("/v1/projects", {"id": "kept", "name": "A", "history": {"days": 30}})
+    api.made("/v1/projects", {"id": "not", "name": "B"})
+    api.patch("/v1/projects/not", {"history": {"enabled": False}})
+    listed = api.get("/v1/projects").body["items"]
+    assert [one["history"] for one in listed] == [
+        {"enabled": True, "days": 30},
+        {"enabled": False, "days": 90},
+    ]
+    for one in listed:
+        whole = api.get(f"/v1/projects/{one['id']}").body
+        assert one == {name: whole[name] for name in one} | {"issues": None}
+
+
+def test_a_list_follows_changes_that_the_index_lacks(api: Client, account: Cloud) -> None:
+    for project in ("p0", "p1", "p2", "p3"):
+        api.made("/v1/projects", {"id": project, "name": project})
+    account.table.lag()
+    api.patch("/v1/projects/p0", {"name": "Other"})
+    api.delete("/v1/projects/p1")
+    api.delete("/v1/projects/p3")
+    first = api.get("/v1/projects", query={"limit": "2"}).body
+    assert [(one["id"], one["name"]) for one in first["items"]] == [("p0", "Other")]
+    second = api.get("/v1/projects", query={"limit": "2", "cursor": first["next"]}).body
+    assert [one["id"] for one in second["items"]] == ["p2"]
+    assert second["next"] is None
+
+
+def test_deleted_projects_take_no_place_in_a_list(api: Client) -> None:
+    for project in ("p0", "p1"):
+        api.made("/v1/projects", {"id": project, "name": project})
+    api.delete("/v1/projects/p0")
+    assert [one["id"] for one in api.get("/v1/projects", query={"limit": "1"}).body["items"]] == ["p1"]
+
+
+def test_a_list_goes_on_after_a_query_that_ended_at_its_megabyte(
+    api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [f"p{at}" for at in range(5)]
+    for project in made:
+        api.made("/v1/projects", {"id": project, "name": project})
+    monkeypatch.setattr(memory_table, "QUERY_BYTES", 1)  # a Query reads one item
+    found, query = [], {"limit": "1"}
+    while True:
+        page = api.get("/v1/projects", query=query).body
+        found += [one["id"] for one in page["items"]]
+        if page["next"] is None:
+            break
+        query["cursor"] = page["next"]
+    assert found == made
 
 
 @pytest.fixture

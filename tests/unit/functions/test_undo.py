@@ -14,6 +14,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.journal.change_members import members_of
 from gridview.journal.history import read_changes
 from gridview.support import clock
+from gridview.support.errors import Overloaded
 from tests.support import recorded_changes
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
@@ -646,12 +647,53 @@ def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
         with pytest.raises(KeyboardInterrupt):
             undo(account, api, path, change, idempotency_key="k")
     (begun,) = api.get(f"{path}/jobs").body["items"]
-    record = next(item for (pk, _), item in account.table.items.items() if pk.startswith(keys.REQUEST_PREFIX))
-    account.table.put({**record, "lease": 0})
     for _ in range(2):
         answer = undo(account, api, path, change, idempotency_key="k")
         assert (answer.status, answer.body["id"]) == (202, begun["id"])
     assert len(api.get(f"{path}/jobs").body["items"]) == 1
+
+
+@pytest.mark.usefixtures("large")
+def test_a_job_whose_beginning_looked_like_a_failure_is_begun_once(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = both(account, api, path)
+    table = account.modules["command"].table
+    transact = table.transact
+
+    def lose_the_answer(writes: Any) -> None:
+        transact(writes)
+        raise Overloaded("The table cannot be reached; try again.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "transact", lose_the_answer)
+        lost = undo(account, api, path, change, idempotency_key="k")
+        assert lost.status in (429, 503)
+        assert "retry-after" in lost.headers
+    answer = undo(account, api, path, change, idempotency_key="k")
+    (begun,) = api.get(f"{path}/jobs").body["items"]
+    assert (answer.status, answer.body["id"]) == (202, begun["id"])
+
+
+@pytest.mark.usefixtures("large")
+def test_an_undo_that_was_refused_first_is_not_answered_with_another_undos_job(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = str(UUID(int=7))
+    for num in (1, 2):
+        edit(api, path, num, {"name": "first"}, other)
+    own = str(UUID(int=8))
+    first = undo(account, api, path, other, x_change_id=own)
+    account.upkeep()
+    change = both(account, api, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "MOST_OF_PROJECT", 0)
+        assert undo(account, api, path, change, idempotency_key="k", x_change_id=own).status == 429
+    second = undo(account, api, path, change, idempotency_key="k", x_change_id=own)
+    assert second.status == 202
+    assert second.body["id"] != first.body["id"]
+    account.upkeep()
+    assert [values(api, path, num)["name"] for num in (1, 2)] == ["Pier", "Deck"]
 
 
 def test_a_change_without_a_given_id_needs_no_item_and_can_be_undone(

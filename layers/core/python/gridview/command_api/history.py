@@ -1,5 +1,7 @@
 """Changes that were made: taken back."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from gridview.api.endpoints import Endpoints
@@ -11,6 +13,7 @@ from gridview.command_api.writes import admission, note, recent, token
 from gridview.commands import jobs
 from gridview.commands.actor import Role
 from gridview.commands.attempts import Attempt, once
+from gridview.commands.idempotency import at_once
 from gridview.encoding.consistency import writes_in
 from gridview.schema.user_jobs import JobKind
 from gridview.support.errors import Conflict, HistoryDisabled, HistoryExpired, HistoryNotReady, TooManyJobs
@@ -42,9 +45,6 @@ def undo(request: CommandRequest) -> Response:
     def run(change: UUID, attempt: Attempt | None) -> Response:
         undoing.require_another(asked, change)
         catalog = own.catalogs.current(own.table, actor.tenant, request.path["project"])
-        begun = None if attempt is None or not attempt.again else _undo_job(request, change)
-        if begun is not None:
-            return begun.under(change)
         order, extent = undoing.find(own.table, catalog, actor, asked, carried)
         jobs.require_over(own.table, actor.tenant, catalog.project, order.change, order.by)
         if "nums" in asked.model_fields_set:
@@ -53,8 +53,15 @@ def undo(request: CommandRequest) -> Response:
             return Response(200, undoing.looked_at(extent)).under(change)
         admission(request, 1 if extent.more else len(extent.versions)).require(own.table)
         if extent.more:
-            job = jobs.start(own.table, actor, catalog.project, JobKind.UNDO, order.to_stored(), change)
-            return accepted(request, job).under(change)
+
+            def begun(job: Mapping[str, Any]) -> Response:
+                return accepted(request, job).under(change)
+
+            transact = at_once if attempt is None else attempt.keeping(lambda job: begun(job).kept)
+            started = jobs.start(
+                own.table, actor, catalog.project, JobKind.UNDO, order.to_stored(), change, transact
+            )
+            return begun(started)
         rule = Undo(catalog, actor.user, change)
         note(request, change, always=True)
         results = undoing.take_back(own.table, rule, order, extent)
@@ -78,10 +85,3 @@ def undo(request: CommandRequest) -> Response:
     if answer.status == 202:
         wake(request)
     return answer
-
-
-def _undo_job(request: CommandRequest, change: UUID) -> Response | None:
-    """Return the job that an earlier attempt at this request has started, if it has."""
-    table, actor, project = request.container.table, request.actor, request.path["project"]
-    job = jobs.of_change(table, actor.tenant, project, JobKind.UNDO, actor.user, change)
-    return None if job is None else accepted(request, job)

@@ -1,21 +1,22 @@
-"""Attempts at a batch with an Idempotency-Key: each continues where a killed one stopped, and the last one's
-answer is kept.
+"""Attempts at a batch or an undo with an Idempotency-Key: each continues where a killed one stopped, and the last
+one's answer is kept.
 
 Before there is an answer, the record (`idempotency`) makes it safe to repeat the work of an attempt. It holds the
 issue numbers reserved for the request, a lease, and the results of the operations that are finished. An attempt
-that is killed records no results: the next one knows its writes by the marks on the documents (`marks`).
+that is killed records no results: the next one knows its writes by the marks on the documents (`marks`). A job that
+an attempt starts is written in one transaction with the answer.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from gridview.commands.idempotency import recall
+from gridview.commands.idempotency import Transact, recall
 from gridview.commands.marks import Mark
 from gridview.commands.write_rate import ADMITTED, Admission
-from gridview.dynamodb.errors import ConditionFailed
-from gridview.dynamodb.expressions import ABSENT, Condition, Item
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, Condition, Item, Write, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.remembered import Answer, Use, answered, finished_in, new_state, with_finished
@@ -29,6 +30,7 @@ class Attempt:
         self._table = table
         self._state = state
         self._open = False
+        self._kept = False
         self._finished = finished_in(state)
 
     @property
@@ -67,8 +69,25 @@ class Attempt:
         """Do not keep the answer, because some of the work may succeed in another attempt."""
         self._open = True
 
+    def keeping(self, answer: Callable[[Mapping[str, Any]], Answer]) -> Transact:
+        """Return how to carry out the writes that create a resource, in one transaction with the answer about it."""
+
+        def transact(table: Table, writes: Sequence[Write], resource: Mapping[str, Any]) -> None:
+            state, *parts = answered(self._state, answer(resource))
+            try:
+                table.transact([*writes, put(state, _unanswered(self._state)), *map(put, parts)])
+            except TransactionFailed as error:
+                if len(writes) in error.failed:
+                    raise _overtaken() from error
+                raise
+            self._kept = True
+
+        return transact
+
     def end(self, answer: Answer) -> None:
         """Keep the answer (a write unit for each KB of it, compressed), or let the next attempt start at once."""
+        if self._kept:
+            return
         if self._open:
             self.release()
             return
@@ -83,11 +102,9 @@ class Attempt:
 
     def _save(self, changed: Item) -> None:
         try:
-            self._table.put(changed, _held(self._state))
+            self._table.put(changed, _unanswered(self._state))
         except ConditionFailed as error:
-            raise RequestInProgress(
-                "Another attempt at this request has taken over. Send the request again to get its answer."
-            ) from error
+            raise _overtaken() from error
         self._state = changed
 
 
@@ -140,6 +157,19 @@ def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Adm
             continue
         return state
     raise RequestInProgress("The same request is in progress. Send it again to get its answer.")
+
+
+def _overtaken() -> RequestInProgress:
+    return RequestInProgress(
+        "Another attempt at this request has taken over. Send the request again to get its answer."
+    )
+
+
+def _unanswered(state: Item) -> Condition:
+    """Return the condition that the attempt holds the record, and that it has no answer yet. A transaction that kept
+    one may have looked as if it had failed.
+    """
+    return _held(state).also(Condition("attribute_not_exists(#parts)", {"#parts": "parts"}))
 
 
 def _held(state: Item) -> Condition:

@@ -5,18 +5,17 @@ is kept right, so that it is back at once when it is restored. After seven days 
 permanently removes it (`job_worker`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.answers import fitting, project_json
+from gridview.commands.answers import project_json
 from gridview.commands.idempotency import Transact, at_once
-from gridview.commands.parameters import ListParameters
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.projects import listed_at, one_more
-from gridview.commands.reads import whole_project
-from gridview.dynamodb.expressions import Bound, Item
+from gridview.commands.reads import page_of_projects, whole_project
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
@@ -27,34 +26,18 @@ from gridview.schema.restorable import ProjectDeletion
 from gridview.schema.store import Catalogs, read_kept, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import NotFound
-from gridview.support.validation import as_integers, parse
 
 
 def list_deleted_projects(
     table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
-    """Return a page of the projects that can be restored, the last deleted first. It may be short.
+    """Return a page of the projects that can be restored, the last deleted first (`page_of_projects`)."""
 
-    One Query of the index, and a read unit for each project. Projects that were restored or removed since are
-    left out.
-    """
-    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
-    binding = actor.tenant.encode()
-    end = keys.LIVING_PROJECTS if request.cursor is None else str(cursors.open(request.cursor, binding))
-    listing = keys.tenant(actor.tenant)
-    page = table.query(
-        listing, index=True, bound=Bound("<", end), forward=False, limit=request.limit, paths=()
-    )
-    found = table.batch_get([(item[keys.PK], listing) for item in page.items], consistent=True).items
-    stored = [found.get((item[keys.PK], listing), {}) for item in page.items]
-    entries = list(_listed_projects(stored))
-    shown = fitting(one for _, one in entries)
-    more = page.last is not None or len(shown) < len(entries)
-    last = entries[len(shown) - 1][0] if len(shown) < len(entries) else len(page.items) - 1
-    return {
-        "items": shown,
-        "next": cursors.seal(page.items[last][keys.SORT], binding) if more else None,
-    }
+    def to_json(project: str, own: Item) -> dict[str, Any] | None:
+        deleted = _restorable(own)
+        return None if deleted is None else _deleted_json(project, own, deleted)
+
+    return page_of_projects(table, actor, parameters, cursors, "<", to_json)
 
 
 def restore_project(
@@ -137,14 +120,6 @@ def _missing() -> NotFound:
 def _restorable(own: Item) -> ProjectDeletion | None:
     deleted = restorable.deletion_of(own)
     return None if deleted is None or restorable.is_over(deleted.at) else deleted
-
-
-def _listed_projects(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Return the projects that can be restored, each with its place among these."""
-    for place, own in enumerate(stored):
-        deleted = _restorable(own)
-        if deleted is not None:
-            yield place, _deleted_json(keys.parse_project(own[keys.PK])[1], own, deleted)
 
 
 def _deleted_json(project: str, own: Item, deleted: ProjectDeletion) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _LAST_BATCH = 10**10 - 1
 _RETRY_SECONDS = 10
 """Until a request for a job that was refused may succeed: a turn of work."""
 _LAST_JOBS = 100
-"""Jobs among which one that a dead request has started is looked for."""
+"""Jobs among which those of a change are looked for."""
 
 
 def start(
@@ -127,16 +127,6 @@ def _too_many(why: str, members: Mapping[str, object] | None = None) -> TooManyJ
         members=members,
         headers={"Retry-After": str(_RETRY_SECONDS)},
     )
-
-
-def of_change(
-    table: Table, tenant: str, project: str, kind: JobKind, user: str, change: UUID
-) -> dict[str, Any] | None:
-    """Return the job of a user's change among the last ones of the project, as the API returns it; None if
-    there is none. One Query.
-    """
-    found = all_of_change(table, tenant, project, change)
-    return next((job_json(one) for one in found if (one.kind, one.user) == (kind, user)), None)
 
 
 def all_of_change(table: Table, tenant: str, project: str, change: UUID) -> list[UserJob]:

@@ -23,7 +23,7 @@ HOLDER = "holder"
 GSI1 = "GSI1"
 TTL_ATTRIBUTE = "ttl"
 PROJECTED_ATTRIBUTES = (
-    # The issue document and the project item: a page in number order and a list of projects are one Query each.
+    # The issue document, so that a page in number order is one Query; and some of the project item.
     "num",
     "name",
     "state",

@@ -110,7 +110,8 @@ def issue_history(
     if request.cursor is None:
         begin = _Reached.ahead_of(changes.items, said)
     remembered = whole(table, _remembered(catalog, changes.items))
-    merged = list(_merged(catalog, remembered, said, begin))
+    unfinished = _Unfinished(changes.last is not None, comments.last is not None)
+    merged = list(_merged(catalog, remembered, said, begin, unfinished))
     listed = merged[: request.limit]
     more = len(merged) > len(listed) or changes.last is not None or comments.last is not None
     # If a page has only expired changes, so have all later ones.
@@ -118,12 +119,28 @@ def issue_history(
     return _result_page(listed, last, cursors, binding, context.cache)
 
 
+class _Unfinished(NamedTuple):
+    """Which of the lists of an issue's changes and comments continue after what was read: a Query ends at 1 MB."""
+
+    changes: bool
+    comments: bool
+
+
 def _merged(
-    catalog: Catalog, changes: Sequence[tuple[Item, Change]], comments: Sequence[Comment], begin: _Reached
+    catalog: Catalog,
+    changes: Sequence[tuple[Item, Change]],
+    comments: Sequence[Comment],
+    begin: _Reached,
+    unfinished: _Unfinished,
 ) -> Iterator[_Listed]:
-    """Changes and comments, newest first, each with the place that a page reaches with it."""
+    """Changes and comments, newest first, each with the place that a page reaches with it.
+
+    They end with the last one of an unfinished list: what follows it there may be newer than the rest of the other.
+    """
     reached, left, said = begin, list(changes), list(comments)
-    while left or said:
+    pairs = ((left, unfinished.changes), (said, unfinished.comments))
+    awaited = [known for known, continues in pairs if known and continues]
+    while (left or said) and all(awaited):
         if not said or (left and left[0][1].at >= said[0].created):
             item, change = left.pop(0)
             reached = reached._replace(change=item[keys.SK])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gridview.encoding import keys
 from gridview.support import clock
 
 KEPT_DAYS = 7.0
@@ -34,3 +35,8 @@ class ProjectDeletion(NamedTuple):
 def deletion_of(own: Mapping[str, Any]) -> ProjectDeletion | None:
     """Return the deletion of a project, by its own item; None if it is not deleted, or permanently."""
     return ProjectDeletion(*own[DELETION]) if DELETION in own else None
+
+
+def is_living(own: Mapping[str, Any]) -> bool:
+    """Return whether a project is neither deleted nor removed, by its own item."""
+    return bool(own.get(keys.SORT, "") > keys.LIVING_PROJECTS)
