@@ -40,7 +40,7 @@ class Folder:
     - `dead-letters.ndjson`: the messages that the consumer sent to the dead-letter queue
     - `exports/`: the bucket of exports
     - `restoring.json`: which copy is being restored; gone when all is done
-    - `lost/`: the tables that a restore has replaced
+    - `lost/`: the tables that a restore has replaced, and their failed batches
     - `failed-batches/`: the batches that the stream pump gave up, a file for each
     - `stack.log`: the log of the functions, the server and the pump
     - `state.json`, `processes.json`: while it runs

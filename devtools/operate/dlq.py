@@ -321,15 +321,19 @@ class Redrive:
     def _derive(self, batch: Batch) -> list[str]:
         """Write the history of a batch, then repair its issues; returns the errors. In this order: readers of the feed look
         for the history of a version that the index has.
+
+        Records of a table that a restore replaced are passed over.
         """
+        table = self._opened.table
+        own = batch.content.of_table(table.name)
         try:
-            stream_consumer.record_again(self._opened.table, self._catalogs, batch.content)
+            stream_consumer.record_again(table, self._catalogs, own)
         except Overloaded as error:
             return [str(_reason(error))]
         # The consumer may have crashed here too.
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             return [f"Its history cannot be written: {type(error).__name__}: {error}."]
-        reasons = self._repair(batch.issues)
+        reasons = self._repair({key: batch.issues[key] for key in own.keys})
         return [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
 
     def _repair(self, versions: Mapping[str, int]) -> dict[str, str | None]:

@@ -72,7 +72,11 @@ def _begin(folder: Folder, copy: Path) -> str:
 
 
 def _put_back(folder: Folder, copy: Path, say: Callable[[str], None]) -> None:
-    """Exchange the tables, in steps of which each can be the last: the present ones, then none, then the copy."""
+    """Exchange the tables, in steps of which each can be the last: the present ones, then none, then the copy.
+
+    Failed batches go with the tables that they are of. Both tables have the same name, so nothing else keeps them
+    apart.
+    """
     fresh, replaced = folder.engine / _FRESH, folder.lost / "tables"
     if not replaced.exists():
         say(f"Copying {copy} ...")
@@ -80,6 +84,8 @@ def _put_back(folder: Folder, copy: Path, say: Callable[[str], None]) -> None:
         shutil.copytree(copy, fresh)
         journal.turn_on(fresh)
         folder.lost.mkdir(exist_ok=True)
+        if folder.failed_batches.exists():
+            folder.failed_batches.rename(folder.lost / folder.failed_batches.name)
         folder.tables.rename(replaced)
     if fresh.exists():
         fresh.rename(folder.tables)

@@ -24,6 +24,7 @@ from gridview.encoding import derived_keys, keys, live_keys
 from gridview.schema.documents import LOST
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.items import FIRST_VERSION
+from gridview.schema.remembered import is_unfinished
 from gridview.schema.trash import DELETED_AT, is_trashed
 from gridview.support import clock
 
@@ -224,6 +225,4 @@ def _goes(item: Item) -> bool:
 
     Its numbers may have been used since, in versions that clients hold.
     """
-    pk = item[keys.PK]
-    half_done = pk.startswith(keys.REQUEST_PREFIX) and item[keys.SK] == "state" and "parts" not in item
-    return half_done or pk.startswith(_CONNECTED)
+    return is_unfinished(item) or item[keys.PK].startswith(_CONNECTED)

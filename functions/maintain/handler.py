@@ -3,7 +3,7 @@
 The records of issues that the table refuses for the moment go to the bucket of waiting batches, and count as done.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -20,7 +20,7 @@ from gridview.maintenance.dead_letters import DeadLetters
 from gridview.maintenance.fold_wakes import Wakes
 from gridview.maintenance.job_queue import JobQueue
 from gridview.maintenance.stream_consumer import consume
-from gridview.maintenance.waiting import Records
+from gridview.maintenance.waiting import Records, of_table
 from gridview.schema.store import Catalogs
 from gridview.view.freshness import Notes
 
@@ -52,7 +52,16 @@ def _hand_over(records: Records) -> None:
     metrics.add_metric(name="ThrottledRecords", unit=MetricUnit.Count, value=len(records))
 
 
-def _note(records: Sequence[dict[str, Any]]) -> None:
+def _own(records: Records) -> Records:
+    """Return the records of this table. A deployment after a restore changes the table before the stream."""
+    own = of_table(records, table.name)
+    if lost := len(records) - len(own):
+        logger.warning("dropped records of a table that was replaced", extra={"records": lost})
+        metrics.add_metric(name="LostRecords", unit=MetricUnit.Count, value=lost)
+    return own
+
+
+def _note(records: Records) -> None:
     """Note the lag of the index. The batch is done, whether or not the note is written."""
     try:
         notes.note(table, records)
@@ -60,7 +69,7 @@ def _note(records: Sequence[dict[str, Any]]) -> None:
         logger.exception("could not write the note of the lag")
 
 
-def _wake_folds(records: Sequence[dict[str, Any]]) -> None:
+def _wake_folds(records: Records) -> None:
     """Have the journals folded in which enough waits. If that fails, the next minute does it."""
     try:
         wakes.look(table, catalogs, records)
@@ -68,7 +77,7 @@ def _wake_folds(records: Sequence[dict[str, Any]]) -> None:
         logger.exception("could not send the hint for a fold")
 
 
-def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
+def _hint_at_deliveries(records: Records) -> None:
     """Have the changes delivered to webhooks. If that fails, they are looked at within minutes."""
     try:
         delivery_hints.look(table, catalogs, records)
@@ -76,7 +85,7 @@ def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
         logger.exception("could not send the hints for webhooks")
 
 
-def _of_other_projects(records: Sequence[dict[str, Any]], waiting: Records) -> list[dict[str, Any]]:
+def _of_other_projects(records: Records, waiting: Records) -> list[Mapping[str, Any]]:
     """Return the records of projects of which no record waits: the index of the others lags."""
     lagging = {*projects_in(waiting)}
     return [one for one in records if not lagging.intersection(projects_in([one]))]
@@ -86,8 +95,8 @@ def _of_other_projects(records: Sequence[dict[str, Any]], waiting: Records) -> l
 @metrics.log_metrics
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     """Process a DynamoDB stream event; returns a partial batch response."""
-    records = event["Records"]
-    metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
+    metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(event["Records"]))
+    records = _own(event["Records"])
     waiting: list[Mapping[str, Any]] = []
 
     def hand_over(some: Records) -> None:

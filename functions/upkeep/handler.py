@@ -116,7 +116,11 @@ def redrive_batches(remaining: Callable[[], float]) -> dict[str, int]:
 
 
 def _derive_again(batch: Batch) -> Batch:
-    return derive_again(table, catalogs, batch, _send)
+    own = batch.of_table(table.name)
+    if lost := len(batch.records) - len(own.records):
+        logger.warning("dropped records of a table that was replaced", extra={"records": lost})
+        metrics.add_metric(name="LostRecords", unit=MetricUnit.Count, value=lost)
+    return derive_again(table, catalogs, own, _send)
 
 
 def _report_crash(_: Exception) -> None:

@@ -42,6 +42,7 @@ OF_FAULTS = {
     "FoldOverdue",
     "JobFailures",
     "Late",
+    "LostRecords",
     "RedriveCrashes",
     "Refused",
     "ServerErrors",

@@ -22,13 +22,13 @@ from gridview.commands.idempotency import stored_items
 from gridview.derive.images import Poison
 from gridview.derive.ledger import SHOWN_SECONDS, Ledger
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import PRESENT, Bound, Condition, Item, Key, put, version_is
+from gridview.dynamodb.expressions import Bound, Condition, Item, Key, version_is
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys, live_keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.repair import repair_issues
-from gridview.journal.history import whole
+from gridview.journal.history import rewrite
 from gridview.journal.items import Head, JournalItem
 from gridview.journal.log import Log
 from gridview.maintenance.folding import Folder
@@ -36,7 +36,7 @@ from gridview.maintenance.forgotten_answers import redaction as answer_writes
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog, CompositeOrder
 from gridview.schema.fields import FieldType
-from gridview.schema.history import parts_of, to_items
+from gridview.schema.history import Change
 from gridview.schema.ids import FORMER_USER
 from gridview.schema.items import raise_epoch, to_catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing, read_kept, retry_lost_races
@@ -243,17 +243,17 @@ class _Pass:
 
     def _history(self, item: Item) -> None:
         key = derived_keys.parse_history(item[keys.PK])
-        for _, change in whole(self._table, [item]):
-            after = redaction.change_without(change, self._project(key.project).user_keys, self._user)
+        user_keys = self._project(key.project).user_keys
+
+        def forgotten(change: Change) -> Change:
+            after = redaction.change_without(change, user_keys, self._user)
             if after is None:
-                continue
+                return change
             self.traces.rewritten["history"] += 1
-            own, *parts = to_items(key.tenant, key.project, after, item[keys.TTL_ATTRIBUTE])
-            left = {one for _, one in parts_of(item)} - {part[keys.SK] for part in parts}
-            with _lost_races():
-                self._table.transact([put(own, PRESENT), *map(put, parts)])
-                for one in left:
-                    self._table.delete(item[keys.PK], one)
+            return after
+
+        with _lost_races():
+            rewrite(self._table, item, forgotten)
 
     def _answer(self, item: Item) -> None:
         items = list(stored_items(self._table, item[keys.PK], item[keys.SK]))

@@ -170,7 +170,7 @@ class MemoryTable(Table):
     """A table in memory. `metered` ones share its items."""
 
     def __init__(self, store: _Store | None = None, meter: Meter | None = None) -> None:
-        self.name = "memory"
+        self.name = "gridview"
         self.meter = meter or Meter()
         self._store = store or _Store()
 

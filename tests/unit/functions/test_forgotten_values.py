@@ -2,13 +2,14 @@
 
 import string
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.watched import Attempted
 from gridview.dynamodb.leases import LEASE
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
@@ -20,6 +21,7 @@ from gridview.schema.answer_contents import Redaction, without_issues
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.remembered import Answer
 from gridview.support import clock
+from gridview.support.errors import Overloaded
 from tests.support.checked import differences_in
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
@@ -161,6 +163,48 @@ def test_an_answer_of_any_size_is_rewritten_whole(
         assert (again.status, again.text) == (201, body.decode())
     records = [pk for pk, _ in account.table.items if pk == keys.request("0807", "35e9")]
     assert len(records) == 1, "parts that are not needed any more are deleted"
+
+
+@pytest.mark.parametrize("size", [10, 800_000])
+def test_two_passes_over_an_answer_at_the_same_time_bring_nothing_back(
+    api: Client, account: Cloud, bridge: str, size: int
+) -> None:
+    made = api.made(f"{BRIDGE}/issues", {"name": "New"}, headers=KEY)
+    body = dumps({**made, "name": f"{_incompressible(size)} first second third"})
+    redact_all(account.table, partial(_with_body, body))
+    others = iter([b" second", b" third"])
+    redact_all(racing(account, others), partial(_without, b" first"))
+    left = body.replace(b" first second third", b"")
+    assert api.post(f"{BRIDGE}/issues", {"name": "New"}, headers=KEY).text == left.decode()
+
+
+def test_a_pass_that_loses_each_race_for_an_answer_is_not_done(
+    api: Client, account: Cloud, bridge: str
+) -> None:
+    name = " ".join(map(str, range(100)))
+    api.made(f"{BRIDGE}/issues", {"name": name}, headers=KEY)
+    others = (b" %d" % number for number in range(1, 100))
+    with pytest.raises(Overloaded):
+        redact_all(racing(account, others), partial(_without, b'"0'))
+
+
+def redact_all(table: Table, redact: Redaction) -> None:
+    assert redact_answers(table, "0807", "35e9", redact, lambda: 1.0) is None
+
+
+def racing(account: Cloud, others: Iterator[bytes]) -> Table:
+    """The table, in which another pass takes out the next text before each transaction."""
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "transact" and (text := next(others, b"")):
+            redact_all(account.table, partial(_without, text))
+        return perform()
+
+    return account.table.seen_through(around)
+
+
+def _without(text: bytes, answer: Answer) -> Answer | None:
+    return answer._replace(body=answer.body.replace(text, b"", 1)) if text in answer.body else None
 
 
 def test_the_answer_of_an_undo_has_no_values_of_a_purged_issue() -> None:

@@ -4,17 +4,19 @@ The journal then issues numbers again. Followers by polls, rows, sockets and web
 tokens, may name a later number. They may also name another item under the same number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.bucket import MemoryBatches
 from gridview.encoding import derived_keys, live_keys
 from gridview.encoding.json_codec import dumps
+from gridview.maintenance.waiting import BY_LAMBDA, Batch, Records
 from gridview.view import journal_tail
 from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
-from tests.support.http import Answer, Client
+from tests.support.http import Answer, Client, Context
 from tests.support.receivers import Receiver, answers
 from tests.support.sockets import Commits, SocketClient, connected
 
@@ -29,6 +31,27 @@ AGAIN = pytest.mark.parametrize("again", [0, 1, 3, 5])
 def path(account: Cloud, project: str) -> str:
     account.forget()
     return project
+
+
+LOST_STREAM = "arn:aws:dynamodb:eu-west-2:123456789012:table/lost/stream/2026-11-21T08:00:00.000"
+
+Deliver = Callable[[Cloud, Records, pytest.MonkeyPatch], None]
+
+
+def _by_the_stream(account: Cloud, records: Records, _: pytest.MonkeyPatch) -> None:
+    """A deployment changes the functions' table before it removes the mapping of the old stream."""
+    event = {"Records": records}
+    assert account.modules["maintain"].handler(event, Context()) == {"batchItemFailures": []}
+
+
+def _by_upkeep(account: Cloud, records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old table refused the consumer's writes, so Lambda gave up the batch."""
+    upkeep, batches = account.modules["upkeep"], MemoryBatches()
+    monkeypatch.setattr(upkeep, "batches", batches)
+    content = Batch(records, recorded=False, reason="RetryAttemptsExhausted").encoded()
+    batches.put(f"{BY_LAMBDA}00000000-0000-4000-8000-000000000000", content)
+    assert upkeep.redrive_batches(lambda: 1.0)["batches_done"] == 1
+    assert not batches.contents
 
 
 class Past:
@@ -236,3 +259,26 @@ def test_a_webhook_ahead_of_the_journal_is_sent_a_reset_and_then_all_that_comes(
     log = api.get(f"{path}/webhooks/{hook['id']}/deliveries").body["items"]
     assert {one["status"] for one in log} == {"delivered"}
     assert {one["issue"]["num"] for one in log if one["issue"]} >= {*nums}
+
+
+@pytest.mark.parametrize("deliver", [_by_the_stream, _by_upkeep])
+def test_records_of_the_lost_table_change_nothing(
+    account: Cloud, api: Client, path: str, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the lost time, an issue was permanently deleted, another one changed, and another one created."""
+    purged, changed = (api.made(f"{path}/issues", {"name": name})["num"] for name in ("purged", "changed"))
+    api.made(f"{path}/issues/{purged}/comments", {"text": "Comes back"})
+    account.follow()
+    copy = account.table.copy()
+    assert api.delete(f"{path}/issues/{purged}").status == 204
+    assert api.delete(f"{path}/trash/{purged}").status == 204
+    assert api.patch(f"{path}/issues/{changed}", {"name": "lost"}).status == 200
+    api.made(f"{path}/issues", {"name": "lost"})
+    lost = [{**one, "eventSourceARN": LOST_STREAM} for one in account.stream.take()]
+    account.table.restore(copy)
+    before = account.items()
+    deliver(account, lost, monkeypatch)
+    assert account.items() == before
+    assert [one["text"] for one in api.get(f"{path}/issues/{purged}/comments").body["items"]] == [
+        "Comes back"
+    ]

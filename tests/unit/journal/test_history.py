@@ -1,6 +1,8 @@
 """The history of changes: each version of an issue once and permanently, despite repetitions, failures and kills."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import count
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -9,13 +11,15 @@ import pytest
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.faults.watched import Attempted
+from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.derive.images import Poison
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.partitions import remove_partition
+from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.journal.history import read_changes
+from gridview.journal.history import read_changes, remove_values
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.change_entries import activity_entries, member_entries
@@ -281,6 +285,57 @@ def test_a_large_change_is_read_whole_or_not_at_all(table: MemoryTable) -> None:
     assert [any(derived_keys.is_history_part(sk) for _, sk in call.keys) for call in puts] == [True, False]
     table.delete(derived_keys.history(TENANT, PROJECT, 7), derived_keys.history_part(2, 1))
     assert remembered(table) == {}
+
+
+def drawn_text(length: int, seed: int) -> str:
+    """A text that cannot be compressed well."""
+    drawn = Random(seed)  # noqa: S311  (the same one each time)
+    return "".join(chr(drawn.randrange(0x4E00, 0x9FFF)) for _ in range(length))
+
+
+def racing(table: MemoryTable, others: Iterator[Callable[[], object]]) -> Watched:
+    """The table, in which the next of the others acts before each transaction."""
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "transact":
+            next(others, lambda: None)()
+        return perform()
+
+    return table.seen_through(around)
+
+
+def take_out(table: Table, key: str) -> None:
+    remove_values(table, TENANT, PROJECT, 7, lambda one: one == key)
+
+
+@pytest.mark.parametrize("length", [10, 1_000, 120_000], ids=["plain", "packed", "in parts"])
+def test_two_removals_of_values_at_the_same_time_bring_nothing_back(table: MemoryTable, length: int) -> None:
+    old, new = (
+        version(table, 1, a1=drawn_text(length, 1)),
+        version(table, 2, a1=drawn_text(length, 2), a2="x"),
+    )
+    work(table, [record(1, old, new)])
+    take_out(racing(table, iter([partial(take_out, table, "a2")])), "a1")
+    (change,) = remembered(table).values()
+    assert change.fields == {}
+    assert len([item for item in table.items if item[0].startswith(derived_keys.HISTORY_PREFIX)]) == 1
+
+
+def test_a_history_that_is_purged_during_a_removal_of_values_stays_removed(table: MemoryTable) -> None:
+    work(table, [record(1, None, version(table, 1, a1="x"))])
+    partition = derived_keys.history(TENANT, PROJECT, 7)
+    purge = partial(remove_partition, table, partition, lambda: 1.0)
+    take_out(racing(table, iter([purge])), "a1")
+    assert not table.query(partition).items
+
+
+def test_a_removal_of_values_that_loses_each_race_is_not_done(table: MemoryTable) -> None:
+    work(table, [record(1, None, version(table, 1, a1="x"))])
+    ((place, item),) = [one for one in table.items.items() if one[0][0].startswith("history-")]
+    assert place[0] == derived_keys.history(TENANT, PROJECT, 7)
+    others = (partial(table.put, {**item, "by": f"user {at}"}) for at in count())
+    with pytest.raises(Overloaded):
+        take_out(racing(table, others), "a1")
 
 
 def test_changes_are_remembered_before_anything_is_derived(table: MemoryTable) -> None:

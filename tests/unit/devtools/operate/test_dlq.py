@@ -234,6 +234,22 @@ def test_a_batch_that_lambda_gave_up_gets_its_history_and_its_place_in_the_trash
     assert world.stored() == []
 
 
+def test_records_of_a_table_that_was_replaced_are_passed_over(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arn = "arn:aws:dynamodb:eu-west-2:123456789012:table/{}/stream/2026-11-21T08:00:00.000"
+    lost, own = arn.format("replaced"), arn.format(world.table.name)
+    gone = {**removed(world, 20), "eventSourceARN": lost}
+    world.keep([gone, {**edited(world, 19, 2, kind="o1"), "eventSourceARN": own}])
+    before = {key: item for key, item in world.table.items.items() if key[0] == key_of(20)}
+    assert dev(capsys, "redrive", "--all")[0] == 0
+    assert {key: item for key, item in world.table.items.items() if key[0] == key_of(20)} == before
+    histories = {key[0] for key in world.table.items if key[0].startswith(derived_keys.HISTORY_PREFIX)}
+    assert histories == {derived_keys.history(TENANT, PROJECT, 19)}
+    assert world.wrong(19) == []
+    assert world.stored() == []
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [

@@ -5,6 +5,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,12 +14,16 @@ import pytest
 from devtools.operate.forgetting.person import NoFiles, Traces, forget_person
 from devtools.operate.forgetting.places import PLACES, UnknownPlace, find
 from devtools.operate.forgetting.tenant import forget_tenant
+from devtools.proof.faults.watched import Attempted
 from gridview.chains.blocks import Block
 from gridview.commands.attempts import once
 from gridview.commands.idempotency import Scope, recall, stored_items, use_of
+from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.json_codec import dumps
+from gridview.journal.history import remove_values
 from gridview.schema.fields import WRITERS
+from gridview.schema.history import from_item
 from gridview.schema.ids import FORMER_USER
 from gridview.schema.remembered import Answer
 from tests.support import worked_example
@@ -86,11 +91,11 @@ class World:
         self.account.fold()
         self._passing.over += seconds
 
-    def forget(self, most: int = 12) -> Traces:
+    def forget(self, most: int = 12, table: Table | None = None) -> Traces:
         """Forget the person, and let everything settle."""
         self.wait(0)
         return forget_person(
-            self.account.table,
+            table or self.account.table,
             "0807",
             ANN,
             wait=self.wait,
@@ -309,6 +314,23 @@ def test_a_later_pass_finds_concurrent_writes(world: World) -> None:
     assert late == []
     assert [key for key in traces(account) if "3cc8" not in key[0]] == []
     assert differences_in(account.table) == []
+
+
+def test_values_that_leave_the_history_during_a_pass_stay_removed(world: World) -> None:
+    table = world.account.table
+    history = derived_keys.history("0807", "35e9", 1)
+    removals = [partial(remove_values, table, "0807", "35e9", 1, lambda key: key == "name")]
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "transact" and attempted.keys[0][0] == history and removals:
+            removals.pop()()
+        return perform()
+
+    assert not world.forget(table=table.seen_through(around)).any
+    assert removals == []
+    items = table.query(history).items
+    assert len(items) == 3
+    assert not [item for item in items if "name" in from_item(item).fields or ANN in held(item)]
 
 
 def test_a_remembered_answer_of_many_items_is_rewritten_whole(world: World) -> None:

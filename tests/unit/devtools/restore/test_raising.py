@@ -1,5 +1,6 @@
 """The items of a restored table that change, and their changes."""
 
+import random
 from typing import Any
 
 import pytest
@@ -8,6 +9,9 @@ from devtools.restore.raising import RESTORED, Delete, Put, Raise
 from gridview.encoding import derived_keys, keys, live_keys
 from gridview.schema.documents import LOST, is_lost, versions_between
 from gridview.schema.ids import MAX_ISSUE_NUMBER
+from gridview.schema.purged_issues import PurgedIssues
+from gridview.schema.remembered import Answer, Use, answered, new_state
+from gridview.support import clock
 
 NOW = 1_796_000_000.0
 VERSION = 1_796_000_000_000
@@ -173,7 +177,7 @@ def test_an_outbox_comes_to_a_place_that_its_journal_has_not_reached() -> None:
         (live_keys.owed_pushes("acme", "bridge"), live_keys.OWED),
         (live_keys.seats("acme"), live_keys.seat("ann", "c=")),
         (live_keys.polls("acme"), "ann"),
-        (keys.request("acme", "d"), "state"),
+        (keys.request("acme", "bridge"), keys.remembered("9f86d081")),
     ],
 )
 def test_items_of_connections_and_unfinished_batches_are_removed(key: tuple[str, str]) -> None:
@@ -182,8 +186,18 @@ def test_items_of_connections_and_unfinished_batches_are_removed(key: tuple[str,
 
 
 def test_an_answer_that_is_remembered_stays() -> None:
-    state = {keys.PK: keys.request("acme", "d"), keys.SK: "state", "parts": 0, keys.TTL_ATTRIBUTE: LATER}
-    assert RAISE.changes_to(state) == []
+    state = new_state(Use("acme", "bridge", "9f86d081", "body"))
+    items = answered(state, Answer(200, {}, random.Random(0).randbytes(400_000)))  # noqa: S311
+    assert len(items) == 2
+    for item in items:
+        assert RAISE.changes_to({**item, keys.TTL_ATTRIBUTE: LATER}) == []
+
+
+def test_purged_issues_stay_to_be_taken_out_of_the_answers() -> None:
+    partition = keys.request("acme", "bridge")
+    noted = PurgedIssues().adding([7], clock.stored(NOW)).to_item(partition)
+    assert (noted[keys.PK], noted[keys.SK]) == (partition, keys.JOB)
+    assert RAISE.changes_to(noted) == []
 
 
 def test_expired_items_are_removed_but_documents_only_by_the_table() -> None:

@@ -8,14 +8,13 @@ may hide the removal (`Change.by_hand`).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from gridview.derive.images import NOT_AN_ISSUE
 from gridview.dynamodb.errors import TransactionFailed
-from gridview.dynamodb.expressions import PRESENT, Bound, Item, Key, delete, put
+from gridview.dynamodb.expressions import Bound, Condition, Item, Key, delete, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import item_from_wire
@@ -25,7 +24,8 @@ from gridview.schema.change_entries import list_items
 from gridview.schema.history import Change, Kind, Values, expiry_of, from_item, parts_of, to_items
 from gridview.schema.manual_orders import PLACED_AT, PLACED_BY, PLACED_UNDER, is_rank
 from gridview.schema.trash import is_trashed
-from gridview.support import clock
+from gridview.support import backoff, clock
+from gridview.support.errors import Overloaded
 
 ProjectKey = tuple[str, str]
 """Tenant and project."""
@@ -263,20 +263,50 @@ def read_changes(
 def remove_values(table: Table, tenant: str, project: str, num: int, removed: Callable[[str], bool]) -> None:
     """Take the values of `removed` attributes out of an issue's history: a strongly consistent read of it.
 
-    A change that has some is written again, in one transaction with its further parts. Doing it again does no harm.
+    Costs as `rewrite` for each change that has some. Doing it again does no harm. Overloaded: others keep changing it.
     """
-    stored = table.query_all(derived_keys.history(tenant, project, num), consistent=True)
-    held = [item for item in stored if not derived_keys.is_history_part(item[keys.SK])]
-    for item, change in whole(table, held):
-        kept = without(change, removed)
-        if kept is change:
+    for _ in backoff.attempts():
+        stored = table.query_all(derived_keys.history(tenant, project, num), consistent=True)
+        try:
+            for item in stored:
+                if not derived_keys.is_history_part(item[keys.SK]):
+                    rewrite(table, item, partial(without, removed=removed))
+        except TransactionFailed:
             continue
-        own, *parts = to_items(tenant, project, kept, item[keys.TTL_ATTRIBUTE])
-        left = {key[1] for key in parts_of(item)} - {part[keys.SK] for part in parts}
-        # A purge removes the whole history, which must stay removed.
-        writes = [put(own, PRESENT), *map(put, parts), *(delete(item[keys.PK], one) for one in sorted(left))]
-        with suppress(TransactionFailed):
-            table.transact(writes)
+        return
+    raise Overloaded("Other requests keep changing the history of an issue. Try again.")
+
+
+def rewrite(table: Table, item: Item, edit: Callable[[Change], Change]) -> None:
+    """Replace a stored change with `edit` of it, if that differs: a transaction with its further parts, which are read.
+
+    A change whose parts are not all there stays. TransactionFailed: the items are not as they were read. Another
+    writer may have taken values out, and a purge removes the whole history: these must stay removed.
+    """
+    wanted = parts_of(item)
+    further = table.batch_get(wanted, consistent=True).items
+    if len(further) < len(wanted):
+        return
+    parts = [further[key] for key in wanted]
+    change = from_item(item, parts)
+    after = edit(change)
+    if after == change:
+        return
+    issue = derived_keys.parse_history(item[keys.PK])
+    seen = {one[keys.SK]: _unchanged(one) for one in (item, *parts)}
+    items = to_items(issue.tenant, issue.project, after, item[keys.TTL_ATTRIBUTE])
+    writes = [put(one, seen.pop(one[keys.SK], None)) for one in items]
+    table.transact([*writes, *(delete(item[keys.PK], one, condition) for one, condition in seen.items())])
+
+
+def _unchanged(item: Item) -> Condition:
+    """Return the condition that all attributes of a stored item are as they were read."""
+    held = [name for name in item if name not in (keys.PK, keys.SK)]
+    return Condition(
+        " AND ".join(f"#a{at} = :a{at}" for at in range(len(held))),
+        {f"#a{at}": name for at, name in enumerate(held)},
+        {f":a{at}": item[name] for at, name in enumerate(held)},
+    )
 
 
 def whole(table: Table, items: Iterable[Item]) -> list[tuple[Item, Change]]:

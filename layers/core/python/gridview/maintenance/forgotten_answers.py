@@ -5,11 +5,10 @@ The stream consumer only notes purged issues: a day's answers may take minutes, 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import groupby
-from typing import Any
 
+from gridview.commands.idempotency import stored_items
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import Bound, Condition, Item, Write, delete, put
 from gridview.dynamodb.leases import lease_end
@@ -94,20 +93,35 @@ def redact_answers(
     reached when the seconds in `left` ran out; None if no answer is left.
 
     Doing it again does no harm. Costs a strongly consistent read of the records of a day's requests with a
-    key, and a transaction for each answer that changes. Overloaded.
+    key, and a transaction for each answer that changes. After a lost race, also a read of the answer. Overloaded.
     """
     partition = keys.request(tenant, project)
     found = table.query_all(partition, consistent=True, bound=Bound(">", after) if after else None)
     for digest, items in groupby(found, key=lambda item: keys.parse_remembered(item[keys.SK])):
         if left() <= 0:
             return after
-        writes = list(redaction(digest, list(items), redact))
-        if writes:
-            # An expired record may have been replaced by that of a new request, which no longer contains it.
-            with suppress(TransactionFailed):
-                table.transact(writes)
+        _redact_answer(table, digest, list(items), redact)
         after = digest
     return None
+
+
+def _redact_answer(table: Table, digest: str, items: list[Item], redact: Redaction) -> None:
+    """Rewrite an answer until it contains no deleted value. Overloaded: others keep changing it.
+
+    Another pass may have taken other values out of it, or a new request may have replaced an expired record.
+    """
+    partition = items[0][keys.PK]
+    for _ in backoff.attempts():
+        writes = list(redaction(digest, items, redact))
+        if not writes:
+            return
+        try:
+            table.transact(writes)
+        except TransactionFailed:
+            items = list(stored_items(table, partition, digest))
+        else:
+            return
+    raise Overloaded("Other requests keep changing a remembered answer. Try again.")
 
 
 def redaction(digest: str, items: list[Item], redact: Redaction) -> Iterator[Write]:
@@ -123,8 +137,11 @@ def redaction(digest: str, items: list[Item], redact: Redaction) -> Iterator[Wri
     if changed is None or record.stored is None:
         return
     state, *parts = answered(record.stored, changed)
-    unchanged: dict[str, Any] = {":answer": record.stored["answer"]}
-    yield put(state, Condition("answer = :answer", values=unchanged))
-    yield from map(put, parts)
+    seen = {item[keys.SK]: _answer_is(item["answer"]) for item in items if "answer" in item}
+    yield from (put(item, seen.get(item[keys.SK])) for item in (state, *parts))
     kept = {item[keys.SK] for item in (state, *parts)}
     yield from (delete(item[keys.PK], item[keys.SK]) for item in items if item[keys.SK] not in kept)
+
+
+def _answer_is(answer: bytes) -> Condition:
+    return Condition("answer = :answer", values={":answer": answer})

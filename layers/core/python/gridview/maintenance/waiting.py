@@ -151,6 +151,10 @@ class Batch(NamedTuple):
         """Return the records of these partition keys."""
         return self._replace(records=[one for one in self.records if key_of(one) in wanted])
 
+    def of_table(self, name: str) -> Self:
+        """Return the records of the table of this name."""
+        return self._replace(records=of_table(self.records, name))
+
     def halves(self) -> tuple[Self, Self]:
         """Two batches, each with all records of its issues, so that the order for each issue remains."""
         middle = len(self.keys) // 2
@@ -162,6 +166,16 @@ def _text_of(value: object) -> str:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     raise TypeError(f"a record cannot contain {type(value).__name__}")
+
+
+def of_table(records: Records, name: str) -> Records:
+    """Return the records of the table of this name: without those of a table that a restore replaced.
+
+    The restored table lacks their writes. They would bring back what the restore undid, and delete what it brought
+    back. Records of tests may not name their stream.
+    """
+    # arn:aws:dynamodb:<region>:<account>:table/<name>/stream/<label>
+    return [one for one in records if one.get("eventSourceARN", f"/{name}/").split("/")[1] == name]
 
 
 def key_of(record: Mapping[str, Any]) -> str:

@@ -99,6 +99,13 @@ def new_state(use: Use) -> Item:
     }
 
 
+def is_unfinished(item: Item) -> bool:
+    """Return whether an item of the table is the record of a request that has no answer yet."""
+    digest = item[keys.SK]
+    is_record = digest != keys.JOB and keys.parse_remembered(digest) == digest
+    return keys.is_request(item[keys.PK]) and is_record and "parts" not in item
+
+
 def finished_in(state: Item) -> dict[int, Mapping[str, Any]]:
     """Return the results of the operations that the attempts at a batch have finished, by operation."""
     if _FINISHED not in state:
