@@ -24,7 +24,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.checker import Check
-from gridview.fsck.progress import BY_NUMBER, JOURNAL, Finding, Tally, Visit
+from gridview.fsck.progress import BY_NUMBER, COLUMN, JOURNAL, Finding, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import TableWalk
 from gridview.journal.log import Log
@@ -202,7 +202,7 @@ def _checked(table: Table, world: World, family: str, *, repair: bool) -> Report
     check = Check(table, TableWalk(table, 0), findings.append, patience=0, repair=repairs, tally=tally)
     refusals = 0
     while not check.done:
-        tally.visits[:] = [visit for visit in tally.visits if visit.what in (JOURNAL, family, what)]
+        tally.visits[:] = [visit for visit in tally.visits if visit.what in (JOURNAL, family, what, COLUMN)]
         try:
             check.step()
         except Overloaded:

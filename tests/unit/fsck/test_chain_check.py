@@ -18,7 +18,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.fsck import chain_check, checker
+from gridview.fsck import block_ranges, chain_check, chain_visits, checker
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_visits import Visits
 from gridview.fsck.checker import Check
@@ -51,6 +51,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     block_damage.small_blocks(monkeypatch)
     monkeypatch.setattr(chain_check, "PIECE", 3)
     monkeypatch.setattr(chain_check, "SLICE", 25)
+    monkeypatch.setattr(chain_visits, "_WINDOW", 30)
+    monkeypatch.setattr(block_ranges, "BLOCKS", 10)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 Each block of an order with sort entries is compared with the entries between its fences. Both are in key
 order, so this takes no memory and no state. Other families (issue numbers, tokens, orders of few values) have
-no entries. There the documents, a slice of numbers at a time, determine the content of the bitmaps.
+no entries. There the documents, a slice of numbers at a time, determine the content of the bitmaps
+(`block_ranges`).
 
 All of these reads go through the index, so a difference is only a doubt. Strongly consistent reads settle it
 at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger says so.
@@ -33,6 +34,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.fences import right_after
 from gridview.encoding.sort_strings import body_of, issue_number, number_of, sort_string
 from gridview.fsck.block_membership import Misplaced, SuspectKey
+from gridview.fsck.block_ranges import BlockRange, FamilySets, between
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.schema.catalog import Catalog
@@ -45,6 +47,9 @@ PIECE = 20
 
 SLICE = 5_000
 """Issue numbers that are checked between two steps, when documents are read."""
+
+PAGES = 10
+"""MB of documents that are read between two steps at most."""
 
 _SETTLING = 1.0
 """Seconds that a writer may take between writing a block and splitting it."""
@@ -263,34 +268,6 @@ def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[I
         lower = right_after(page.last)
 
 
-FamilySets = Mapping[str, Mapping[str, BitMap]]
-"""Family -> body -> numbers, for whole chains."""
-
-
-def sets_of(table: Table, catalog: Catalog) -> FamilySets:
-    """Return the content of the blocks of families without sort entries: 0.5 read units for each block.
-
-    Takes about 16 bytes of memory for each key: 100 MB for the names of a million issues, of six words each.
-    """
-    found: dict[str, dict[str, BitMap]] = {}
-    for family in families_of(catalog):
-        if has_entries(family):
-            continue
-        chain = Chain(table, catalog.tenant, catalog.project, family)
-        directory = chain.directory
-        listed = dict.fromkeys((HEAD, *(block_id for _, block_id in chain.listed())))
-        sets: dict[str, BitMap] = defaultdict(BitMap)
-        for item in table.batch_get([(chain.key(one), directory) for one in listed]).items.values():
-            try:
-                block = Block.from_item(item)
-            except Unreadable:
-                continue
-            for body, numbers in (block.sets or {}).items():
-                sets[body] |= numbers
-        found[family] = sets
-    return found
-
-
 class DerivedSlice(NamedTuple):
     """The keys of issues that have a number among some, by family, and the issues of which none can be derived."""
 
@@ -299,22 +276,26 @@ class DerivedSlice(NamedTuple):
     unknown: BitMap
 
 
-def derived_slice(table: Table, catalog: Catalog, first: int, stop: int) -> DerivedSlice:
+def derived_slice(table: Table, catalog: Catalog, first: int, stop: int, blocks: BlockRange) -> DerivedSlice:
     """Return the keys of the issues from `first` to before `stop`, by the documents that the index shows.
 
-    Only in families without sort entries, and in orders with a column. 0.5 read units for each 4 KB of documents.
+    The slice ends earlier if its documents are large. Only keys in these blocks; with the first of them also those in orders
+    with a column. 0.5 read units for each 4 KB of documents.
     """
-    columns = frozenset(column_families(catalog))
+    columns = frozenset(column_families(catalog)) if blocks.is_first else frozenset()
+    families = columns.union(blocks.families(catalog))
     found: dict[str, list[str]] = defaultdict(list)
     unknown = BitMap()
-    for document in _documents(table, catalog, issue_number(first), issue_number(stop - 1)):
+    documents, stop = _documents(table, catalog, first, stop)
+    for document in documents:
         num = keys.parse_issue(document[keys.PK]).num
         try:
             wanted = [
                 (family, key)
                 for family, string in derived_strings(catalog, document).items()
-                if (family in columns or not has_entries(family)) and is_key(string, num)
+                if family in families and is_key(string, num)
                 for key in keys_of(family, string)
+                if family in columns or blocks.covers(family, key)
             ]
         except UnknownSpec:
             raise
@@ -333,30 +314,33 @@ def look_at_numbers(derived: DerivedSlice, sets: FamilySets, doubted: Doubted) -
         if not has_entries(family):
             for key in derived.keys[family]:
                 expected[family, body_of(key)].add(number_of(key))
-    first, stop, unknown = derived.among.start, derived.among.stop, derived.unknown
+    among, unknown = derived.among, derived.unknown
     doubts = []
     for family, body in {*expected, *((family, body) for family, some in sets.items() for body in some)}:
-        held = _between(sets.get(family, {}).get(body, BitMap()), first, stop)
+        held = between(sets.get(family, {}).get(body, BitMap()), among)
         for num in (held ^ expected.get((family, body), BitMap())) - unknown:
             doubts.append(SuspectKey(num, family, sort_string(body, num)))
     doubted(sorted(doubts))
 
 
-def _between(numbers: BitMap, first: int, stop: int) -> BitMap:
-    if not numbers or numbers.max() < first:
-        return BitMap()
-    return numbers & BitMap(range(first, min(stop, numbers.max() + 1)))
-
-
-def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterator[Item]:
+def _documents(table: Table, catalog: Catalog, first: int, stop: int) -> tuple[list[Item], int]:
+    """Return the documents of the next issues, and the number before which they end: `stop`, or earlier."""
+    found: list[Item] = []
+    lower, upper = issue_number(first), issue_number(stop - 1)
+    pages = 0
     while lower <= upper:
         page = table.query(
             keys.project(catalog.tenant, catalog.project), index=True, bound=Bound("between", lower, upper)
         )
-        yield from page.items
+        found += page.items
+        pages += 1
         if page.last is None:
-            return
+            break
+        num = keys.parse_issue(page.items[-1][keys.PK]).num
+        if pages >= PAGES and page.last == issue_number(num):  # else someone changed this document by hand
+            return found, num + 1
         lower = right_after(page.last)
+    return found, stop
 
 
 def difference_of(chain: Chain, misplaced: Misplaced) -> Difference:

@@ -17,9 +17,9 @@ from gridview.chains.fence_cache import Fences
 from gridview.derive.families import families_of
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.fsck import chain_check, journal_check
+from gridview.fsck import block_ranges, chain_check, column_visits, journal_check
 from gridview.fsck.block_membership import BlockMembership, JudgedDoubts, Misplaced, SuspectKey
-from gridview.fsck.chain_check import FamilySets
+from gridview.fsck.block_ranges import BlockRange, FamilySets, NumberPlace
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.column_visits import ColumnVisit
 from gridview.fsck.definitions import Definitions
@@ -28,6 +28,7 @@ from gridview.fsck.progress import (
     AFTER_REPAIR,
     BY_HAND,
     BY_NUMBER,
+    COLUMN,
     JOURNAL,
     RESTLESS,
     STUCK,
@@ -49,9 +50,11 @@ _SIDE_BY_SIDE = 8
 _MOST_REPORTED = 100
 """The most issues that are reported for one block."""
 
+_WINDOW = 10 * chain_check.SLICE
+"""Issue numbers whose bitmaps are in memory: those of more issues than a turn of the nightly check compares."""
+
 _OLD_SETS = 60.0
 """Seconds after which bitmaps are read again."""
-
 
 _TRIES = 4
 """How often doubts, and a chain, are checked before they are left for the next run."""
@@ -78,10 +81,25 @@ def side_by_side(visits: Sequence[Visit]) -> Sequence[Visit]:
     than a chain.
     """
     alone = next(
-        (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", JOURNAL, BY_NUMBER)),
+        (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", JOURNAL, BY_NUMBER, COLUMN)),
         _SIDE_BY_SIDE,
     )
     return visits[: max(alone, 1)]
+
+
+class _KeptSets(NamedTuple):
+    """The bitmaps read last: of a project's range of blocks, for some issue numbers, and until when they are valid."""
+
+    project: tuple[str, str]
+    blocks: BlockRange
+    among: range
+    until: str
+    sets: FamilySets
+
+    def serves(self, project: tuple[str, str], place: NumberPlace) -> bool:
+        """Whether they can be used at a place."""
+        current = (self.project, self.blocks) == (project, place.blocks) and self.until >= clock.now()
+        return current and place.first in self.among
 
 
 class Visits:
@@ -96,8 +114,7 @@ class Visits:
         self._repair = repair
         self._meets_blocks = meets_blocks
         self._fences = Fences()
-        self._sets: tuple[Visit, str, FamilySets] | None = None
-        """The bitmaps read last: of which project, and until when they are valid."""
+        self._kept: _KeptSets | None = None
 
     def carry_out(self, visits: Sequence[Visit], pool: ThreadPoolExecutor) -> list[Visited]:
         """Carry out some visits (`side_by_side`) under the present definitions."""
@@ -117,6 +134,8 @@ class Visits:
             return Visited() if catalog is None else self._visited_journal(visit, catalog)
         if what == BY_NUMBER:
             return Visited() if catalog is None else self._visited_numbers(visit, catalog)
+        if what == COLUMN:
+            return Visited() if catalog is None else self._visited_column(visit, catalog)
         if catalog is None or what not in families_of(catalog):
             return Visited(self._visited_dead(visit))
         return self._visited_chain(visit, catalog)
@@ -198,21 +217,49 @@ class Visits:
         return Visited(doubtful.findings, further, len(doubtful.unsettled) + piece.moved)
 
     def _visited_numbers(self, visit: Visit, catalog: Catalog) -> Visited:
-        project = visit._replace(at="")
-        if self._sets is None or self._sets[0] != project or self._sets[1] < clock.now():
-            self._sets = project, clock.after(_OLD_SETS), chain_check.sets_of(self._table, catalog)
-        counter = self._table.get(keys.project(*visit[:2]), keys.COUNTER) or {}
-        first = int(visit.at or 1)
-        stop, last = first + chain_check.SLICE, int(counter.get("last", 0))
-        if stop > last:
-            stop = chain_check.ABOVE_ALL_NUMBERS
+        """Compare the next issues with a range of blocks, and with the columns in the first pass over the issues."""
+        place = (
+            NumberPlace.from_text(visit.at)
+            if visit.at
+            else NumberPlace(1, block_ranges.range_from(self._table, catalog))
+        )
         doubtful = self._doubtful(visit, catalog)
-        derived = chain_check.derived_slice(self._table, catalog, first, stop)
-        chain_check.look_at_numbers(derived, self._sets[2], doubtful.take)
-        further = [visit._replace(at=str(stop))] if stop <= last else []
-        columns = ColumnVisit(Log(self._table, *visit[:2]), catalog, self._repair)
-        columns.check(derived, whole=not further)
-        return Visited([*doubtful.findings, *columns.findings], further, len(doubtful.unsettled))
+        held, stop = self._window(visit, catalog, place)
+        derived = chain_check.derived_slice(self._table, catalog, place.first, stop, place.blocks)
+        chain_check.look_at_numbers(derived, held, doubtful.take)
+        stop = derived.among.stop
+        parts: list[str] = []
+        if place.blocks.is_first:
+            parts += column_visits.suspects(self._table, catalog, derived)
+        following: NumberPlace | None = place._replace(first=stop)
+        if stop == chain_check.ABOVE_ALL_NUMBERS:
+            parts += column_visits.whole_columns(catalog) if place.blocks.is_first else ()
+            end = place.blocks.end
+            following = (
+                None if end is None else NumberPlace(1, block_ranges.range_from(self._table, catalog, end))
+            )
+        further = [visit._replace(what=COLUMN, at=part) for part in parts]
+        if following is not None:
+            further.append(visit._replace(at=following.to_text()))
+        return Visited(doubtful.findings, further, len(doubtful.unsettled))
+
+    def _window(self, visit: Visit, catalog: Catalog, place: NumberPlace) -> tuple[FamilySets, int]:
+        """Return the sets that a slice of issues is compared with, and the number before which the slice ends."""
+        counter = self._table.get(keys.project(*visit[:2]), keys.COUNTER) or {}
+        last, above = int(counter.get("last", 0)), chain_check.ABOVE_ALL_NUMBERS
+        project, kept = visit[:2], self._kept
+        if kept is None or not kept.serves(project, place):
+            stop = place.first + _WINDOW
+            among = range(place.first, stop if stop <= last else above)
+            sets = block_ranges.sets_of(self._table, catalog, place.blocks, among)
+            self._kept = kept = _KeptSets(project, place.blocks, among, clock.after(_OLD_SETS), sets)
+        stop = place.first + chain_check.SLICE
+        return kept.sets, min(stop if stop <= last else above, kept.among.stop)
+
+    def _visited_column(self, visit: Visit, catalog: Catalog) -> Visited:
+        column = ColumnVisit(Log(self._table, *visit[:2]), catalog, self._repair)
+        column.check(visit.at)
+        return Visited(column.findings)
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
         own = visit.tenant, visit.project

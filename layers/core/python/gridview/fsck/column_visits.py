@@ -1,9 +1,14 @@
-"""The part of a check that visits columns: settles suspicions, repairs on request, and collects the findings."""
+"""The part of a check that visits columns: settles suspicions, repairs on request, and collects the findings.
 
-from collections.abc import Mapping, Sequence
+A slice of issues names the pages that are suspects. Each column is visited on its own, since a project may have 400.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 
 from gridview.derive.families import column_families
+from gridview.dynamodb.table import Table
 from gridview.encoding.sort_strings import body_of, number_of, number_value
 from gridview.fsck.chain_check import DerivedSlice
 from gridview.fsck.column_check import JudgedTotal, judge_pages, judge_total, stray_items, suspect_pages
@@ -14,7 +19,11 @@ from gridview.journal.column_fold import recount
 from gridview.journal.log import Log
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
+from gridview.support.concurrency import chunked
 from gridview.support.errors import Overloaded
+
+PAGES = 20
+"""Pages of a column that are judged together: 5,120 ledgers, read twice."""
 
 _TRIES = 4
 """How often a total is judged that folds keep moving."""
@@ -23,8 +32,37 @@ _PAUSE = 1.0
 """Seconds between two looks while a fold goes on."""
 
 
+def suspects(table: Table, catalog: Catalog, derived: DerivedSlice) -> list[str]:
+    """Return the parts of columns that a slice of issues makes suspects, in the order of columns.
+
+    Half a read unit for each 4 KB of the slice's pages.
+    """
+    return [
+        _part(family, some)
+        for family in column_families(catalog)
+        for some in chunked(
+            suspect_pages(table, catalog, family, _numbers(derived, family), derived.among, derived.unknown),
+            PAGES,
+        )
+    ]
+
+
+def whole_columns(catalog: Catalog) -> list[str]:
+    """Return all columns, each as one part."""
+    return [_part(family) for family in column_families(catalog)]
+
+
+def _part(family: str, pages: Iterable[int] = ()) -> str:
+    """Name a part: `a3.1 0 7` for pages 0 and 7 of a column, `a3.1` for what concerns all of it."""
+    return " ".join((family, *map(str, pages)))
+
+
+def _numbers(derived: DerivedSlice, family: str) -> dict[int, Decimal]:
+    return {number_of(key): number_value(body_of(key)) for key in derived.keys.get(family, ())}
+
+
 class ColumnVisit:
-    """Checks the columns of one project for a slice of its issues, and their totals after the last slice.
+    """Checks a part of a column: some of its pages, or else its total and whether all of its items are pages.
 
     A total that folds keep moving is not judged: a later check finds it at rest.
     """
@@ -35,18 +73,16 @@ class ColumnVisit:
         self._catalog = catalog
         self._repair = repair
 
-    def check(self, derived: DerivedSlice, *, whole: bool) -> None:
-        """Check the pages of the slice; `whole`: it was the last, so check the totals too."""
-        for family in column_families(self._catalog):
-            expected = {number_of(key): number_value(body_of(key)) for key in derived.keys.get(family, ())}
-            pages = suspect_pages(
-                self._log.table, self._catalog, family, expected, derived.among, derived.unknown
-            )
-            if pages:
-                self._settle(family, pages)
-            if whole:
-                self._check_strays(family)
-                self._check_total(family)
+    def check(self, part: str) -> None:
+        """Check a part, unless the column is no more."""
+        family, *pages = part.split(" ")
+        if family not in column_families(self._catalog):
+            return
+        if pages:
+            self._settle(family, list(map(int, pages)))
+        else:
+            self._check_strays(family)
+            self._check_total(family)
 
     def _settle(self, family: str, pages: Sequence[int]) -> None:
         found = self._judged(family, pages)

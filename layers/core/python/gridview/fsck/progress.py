@@ -32,8 +32,9 @@ class Suspect(NamedTuple):
 class Visit(NamedTuple):
     """The part of a project's blocks still to check.
 
-    A family from the fence `at` on, `BY_NUMBER` from that issue number on, its `JOURNAL`, or all of the
-    project (""). `at` is AFTER_REPAIR for a journal that is checked again after the blocks.
+    A family from the fence `at` on, `BY_NUMBER` from that place on (`block_ranges`), the `COLUMN` that `at`
+    names, its `JOURNAL`, or all of the project (""). `at` is AFTER_REPAIR for a journal that is checked again
+    after the blocks.
     """
 
     tenant: str
@@ -50,6 +51,9 @@ AFTER_REPAIR = "again"
 
 BY_NUMBER = "#"
 """The part of a project that is checked by issue number."""
+
+COLUMN = "+"
+"""Some pages of a column, or what concerns all of it (`column_visits`)."""
 
 
 class Finding(NamedTuple):
