@@ -1,6 +1,7 @@
 """Days, months and years: an instant is in its period, wherever clocks are changed."""
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from random import Random
 from typing import get_args
@@ -54,7 +55,7 @@ def test_the_runs_of_a_period_contain_exactly_its_instants(zone: str, unit: Peri
     found = moments(random)
     for period in {period_of(one) for one in found}:
         runs = instants_in(period, ZoneInfo(zone))
-        assert runs == sorted(runs)
+        assert list(runs) == sorted(runs)
         for one in found:
             inside = any(run.first <= one <= run.last for run in runs)
             assert inside == (period_of(one) == period), (period, one, runs)
@@ -67,19 +68,42 @@ def test_the_runs_of_a_period_contain_exactly_its_instants(zone: str, unit: Peri
         assert periods.earliest_in(period) < runs[0].first
 
 
+def test_only_a_period_with_a_change_of_clocks_at_its_border_is_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A search looks at a zone's offset dozens of times. In St. John's, clocks changed at 00:01 until 2011."""
+    searched: list[tuple[str, str]] = []
+    search = periods._searched
+
+    def seen(period: str, zone: ZoneInfo) -> Sequence[Run]:
+        searched.append((period, zone.key))
+        return search(period, zone)
+
+    monkeypatch.setattr(periods, "_searched", seen)
+    instants_in.cache_clear()
+    first = date(2006, 1, 1)
+    for zone in ("Europe/London", "America/St_Johns"):
+        for day in range(365):
+            period = (first + timedelta(days=day)).isoformat()
+            assert list(instants_in(period, ZoneInfo(zone))) == list(search(period, ZoneInfo(zone)))
+    assert searched == [("2006-10-28", "America/St_Johns"), ("2006-10-29", "America/St_Johns")]
+
+
 def test_a_day_is_two_runs_if_clocks_are_put_back_across_its_border() -> None:
     """At 00:01 of the 29th it became 23:01 of the 28th."""
     zone = ZoneInfo("America/St_Johns")
-    assert instants_in("2006-10-28", zone) == [
+    assert list(instants_in("2006-10-28", zone)) == [
         Run("2006-10-28T02:30:00.000000Z", "2006-10-29T02:29:59.999999Z"),
         Run("2006-10-29T02:31:00.000000Z", "2006-10-29T03:29:59.999999Z"),
     ]
-    assert instants_in("2006-10", zone) == [Run("2006-10-01T02:30:00.000000Z", "2006-11-01T03:29:59.999999Z")]
+    assert list(instants_in("2006-10", zone)) == [
+        Run("2006-10-01T02:30:00.000000Z", "2006-11-01T03:29:59.999999Z")
+    ]
 
 
 def test_the_year_after_the_last_one_has_the_instants_that_a_zone_puts_there() -> None:
-    assert instants_in("10000", ZoneInfo("Asia/Tokyo")) == [Run("9999-12-31T15:00:00.000000Z", LAST)]
-    assert instants_in("0000-12-31", ZoneInfo("America/New_York")) == [
+    assert list(instants_in("10000", ZoneInfo("Asia/Tokyo"))) == [Run("9999-12-31T15:00:00.000000Z", LAST)]
+    assert list(instants_in("0000-12-31", ZoneInfo("America/New_York"))) == [
         Run(FIRST, "0001-01-01T04:56:01.999999Z")
     ]
 

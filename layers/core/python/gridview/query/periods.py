@@ -4,8 +4,9 @@ A period has the calendar's form: `2023`, `2023-05`, `2023-05-01`. A period of i
 """
 
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
@@ -26,11 +27,18 @@ STEP = timedelta(hours=12)
 _SECOND = timedelta(seconds=1)
 _LEAST = timedelta(microseconds=1)
 
+_ZONES = 1_024
+"""Time zones that a process keeps: all of them. `ZoneInfo` keeps eight, and reads the others again."""
+_zone = lru_cache(maxsize=_ZONES)(ZoneInfo)
+
+_REMEMBERED = 16_384
+"""Periods in time zones that a process keeps with their instants: the days of 40 filters with 400 operands each."""
+
 
 def zone_named(name: str) -> tzinfo | None:
     """Return the time zone with an IANA name; None: there is none."""
     try:
-        return ZoneInfo(name)
+        return _zone(name)
     except (LookupError, ValueError, OSError):  # no such zone; not even a name; a folder of zones
         return None
 
@@ -69,11 +77,30 @@ class Run(NamedTuple):
     last: str
 
 
-def instants_in(period: str, zone: tzinfo) -> list[Run]:
+@lru_cache(maxsize=_REMEMBERED)
+def instants_in(period: str, zone: tzinfo) -> Sequence[Run]:
     """Return the instants of a period of a zone's local calendar that can be stored.
 
     There are several runs if clocks are put back across the border of the period.
     """
+    year, month, day = _begin(period)
+    if _FIRST_YEAR < year < _LAST_YEAR:
+        begin = datetime(year, month, day, tzinfo=UTC)
+        first, after = _once(zone, begin), _once(zone, _next(begin, period.count("-") + 1))
+        if first is not None and after is not None:
+            return (Run(_stored(first, 0), _stored(after - _LEAST, 0)),)
+    return _searched(period, zone)
+
+
+def _once(zone: tzinfo, local: datetime) -> datetime | None:
+    """Return the instant at which a zone's clocks show a time; None: they skip it, or show it twice."""
+    shown = local.replace(tzinfo=zone)
+    offset = shown.utcoffset()
+    return None if offset is None or offset != shown.replace(fold=1).utcoffset() else local - offset
+
+
+def _searched(period: str, zone: tzinfo) -> Sequence[Run]:
+    """Return the same, also if clocks are changed at the border of the period or it is at an end of the calendar."""
     year, month, day = _begin(period)
     shift = _shift(year)
     begin = datetime(year + shift, month, day, tzinfo=UTC)
@@ -88,10 +115,10 @@ def instants_in(period: str, zone: tzinfo) -> list[Run]:
         found.append((least, most))
     earliest = datetime(_FIRST_YEAR + max(shift, 0), 1, 1, tzinfo=UTC)
     latest = datetime(_LAST_YEAR + min(shift, 0), 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
-    return [
+    return tuple(
         Run(_stored(max(least, earliest), shift), _stored(min(most - _LEAST, latest), shift))
         for least, most in found
-    ]
+    )
 
 
 def earliest_in(period: str) -> str:

@@ -176,7 +176,8 @@ class RelativeOperands:
         zones = {one.operand.get("timezone", "UTC") for one in self.found if "today" in one.operand}
         if not zones:
             return None
-        spans = [_span_of_the_day(datetime.fromisoformat(self.at), zone_named(name) or UTC) for name in zones]
+        at = datetime.fromisoformat(self.at)
+        spans = [_span_of_the_day(at, zone_named(name) or UTC) for name in zones]
         return Validity(max(begin for begin, _ in spans), min(end for _, end in spans))
 
     def outlived(self, seconds: float) -> bool:
