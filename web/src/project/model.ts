@@ -367,7 +367,7 @@ export class ProjectModel {
       if (shown) void this.issue.show(shown.num);
     }
     const drawer = this.panels.drawer.peek();
-    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.drawer.value = null;
+    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.close();
     if (deleted.length) {
       const gone = deleted.map(({ num }) => num);
       this.checked.set(gone, false);
@@ -523,7 +523,7 @@ export class ProjectModel {
   /** Show all fields of the issue in focus, beside the grid. */
   openIssue(): void {
     const row = this.issueInFocus();
-    if (row) this.panels.drawer.value = { kind: 'issue', num: row.num };
+    if (row) this.panels.open({ kind: 'issue', num: row.num });
   }
 
   /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
