@@ -73,6 +73,7 @@ export class Live implements Listener {
   private isDue = false;
   private readonly changed = new Set<number>();
   private readonly refreshing = new Throttle(SECOND, () => void this.refresh());
+  private readonly summing = new Throttle(SECOND, () => void this.shown.summarize());
   private readonly announcing = new Throttle(ANNOUNCE_AGAIN, () => this.announce());
   private running = false;
   private isStopped = false;
@@ -146,6 +147,11 @@ export class Live implements Listener {
     this.refreshing.ask();
   }
 
+  /** An own edit has altered the figures. They are read again even while rows may not move, such as the edited one. */
+  rereadFigures(): void {
+    this.summing.ask();
+  }
+
   /** Show changes. For those in `known`, do not notify the user again. */
   private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): void {
     const dependence = this.shown.dependence();
@@ -180,6 +186,7 @@ export class Live implements Listener {
   stop(): void {
     this.isStopped = true;
     this.refreshing.stop();
+    this.summing.stop();
     this.announcing.stop();
     if (this.again !== null) clearTimeout(this.again);
   }

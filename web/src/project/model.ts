@@ -16,6 +16,7 @@ import { Editor, type HeldRows, type Outcome } from '../edits/editor';
 import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
 import { isDraft, type Row } from '../fields/values';
+import { effectOfEdits, type Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { ADDED, Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
@@ -67,6 +68,7 @@ import { People } from './people';
 import { showPlaced, type Shown } from './placing';
 import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
+import { wholeColumn as summedColumn } from './selected';
 import { Summaries } from './summaries';
 import { Turning } from './turning';
 import { UndoOffer } from './undo-offer';
@@ -106,6 +108,8 @@ export class ProjectModel {
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
+  /** How often the figures were read again. Those of a selected column are read along with them. */
+  readonly figuresRead = signal(0);
   /** The figures of groups: the summaries of number fields, without the one that orders the groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
@@ -195,7 +199,7 @@ export class ProjectModel {
         if (this.editing.isOpen(num, field)) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
-      dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek(), this.fields),
+      dependence: () => this.dependence(),
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
@@ -386,13 +390,18 @@ export class ProjectModel {
     this.finding.changed();
   }
 
-  /** Mark the issues that no longer fit after these edits. `isMoved`: the edits also moved rows. */
+  /**
+   * Mark the issues that no longer fit after these edits, then read again what else the edits have altered. `isMoved`: the
+   * edits also moved rows.
+   */
   private async showMisfits(edits: readonly CellEdit[], isMoved: boolean): Promise<void> {
     try {
       const found = await findMisfits(this, edits);
       if (found.size) this.misfits.value = found;
+      const altered = effectOfEdits(edits, this.dependence(), (num) => this.rows.indexOf(num) !== undefined);
+      if (altered.figures) this.live.rereadFigures();
       // The cards of a board go to their places at once; misfits stay.
-      if (isMoved) this.live.rereadPlaces();
+      if (isMoved || altered.places) this.live.rereadPlaces();
     } catch {
       // It is not known which ones fit, so all rows are read again, which is repeated until it succeeds.
       this.live.rereadPlaces();
@@ -592,6 +601,11 @@ export class ProjectModel {
     this.live.release();
   }
 
+  private dependence(): Dependence {
+    const summed = summedColumn(this, this.ranges)?.id;
+    return dependenceOf(this.arranged.peek(), this.filter, this.figures.peek(), this.fields, summed);
+  }
+
   private mayMove(): boolean {
     return !this.holds && !this.editing.isActive.peek() && !this.misfits.peek().size && !this.hasStaying() && this.refusal.peek() === null;
   }
@@ -738,6 +752,7 @@ export class ProjectModel {
   }
 
   private summarize(how: { readonly again?: boolean } = {}): void {
+    if (how.again) this.figuresRead.value += 1;
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
