@@ -17,9 +17,8 @@ export function askBeforeLeaving(ask: () => boolean): void {
 }
 
 window.addEventListener('popstate', () => {
-  const { pathname, search: query } = address.peek();
   // The browser shows the other address already, and cannot be stopped: the user's own becomes a step after it.
-  if (here().pathname !== pathname && !mayLeave()) go(`${pathname}${query && `?${query}`}`);
+  if (here().pathname !== address.peek().pathname && !mayLeave()) go(present());
   else address.value = here();
 });
 
@@ -32,6 +31,12 @@ function routeOf(pathname: string): Route {
   if (pathname === '/') return { screen: 'projects' };
   const project = /^\/projects\/([a-z0-9]{2,32})\/?$/.exec(pathname)?.[1];
   return project === undefined ? { screen: 'unknown' } : { screen: 'project', project };
+}
+
+/** The present address, as `go` takes it. */
+export function present(): string {
+  const { pathname, search: query } = address.peek();
+  return pathname + (query && `?${query}`);
 }
 
 export function addressOfProject(project: string): string {
