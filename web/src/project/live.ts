@@ -141,6 +141,12 @@ export class Live implements Listener {
     this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
   }
 
+  /** The definitions may have changed, and any row: compare the definitions, and read everything again. */
+  recheck(): void {
+    this.outdated.definitions = true;
+    this.refreshing.ask();
+  }
+
   /** A part must be read again. */
   reread(part: Part): void {
     this.outdated[part] = true;

@@ -523,10 +523,15 @@ export class ProjectModel {
   }
 
   /** Whether a new read of the project would discard some work of the user. */
-  get isInUse(): boolean {
+  get holdsWork(): boolean {
     const { done, undone } = this.editor.history.value;
-    const { window, drawer } = this.panels;
-    return done.length + undone.length + this.editor.marks.value.size > 0 || this.editing.hasOpenEditor || window.value !== null || drawer.value !== null;
+    const kept = done.length + undone.length + this.editor.marks.value.size + this.checked.nums.value.size;
+    return kept > 0 || this.added.hasKept.value || this.editing.hasOpenEditor || this.finding.isOpen.value;
+  }
+
+  /** Whether a new read of the project would disturb the user: it discards work, or something is open over it. */
+  get isInUse(): boolean {
+    return this.holdsWork || this.panels.window.value !== null || this.panels.drawer.value !== null;
   }
 
   /** Show all fields of the issue in focus, beside the grid. */
