@@ -50,6 +50,57 @@ describe('jobs', () => {
     expect(notes.map(({ note }) => note)).toEqual(['new', 'new', 'old']);
   });
 
+  test('keep a form that the user has filled in, until the user agrees to discard it', async ({ visit, api }) => {
+    const other = await makeProject(api, { name: 'Other' });
+    const id = await makeProject(api, { name: 'Kept', fields: PARTS, issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
+    const project = await ProjectPage.open(await visit(), id);
+    const { page } = project;
+    let agrees = false;
+    const asked: string[] = [];
+    page.on('dialog', (question) => {
+      asked.push(question.message());
+      void (agrees ? question.accept() : question.dismiss());
+    });
+    await project.columnMenu('Note', 'Change in all rows');
+    const drawer = page.getByRole('complementary');
+    await drawer.getByRole('button', { name: 'New value' }).click();
+    await page.keyboard.type('typed');
+    await page.keyboard.press('Enter');
+    const value = drawer.getByRole('button', { name: 'New value typed' });
+    await value.waitFor();
+
+    const name = await project.cell(0, 'Name');
+    const others: readonly (() => Promise<void>)[] = [
+      async () => {
+        await name.click();
+        await page.keyboard.press('Space');
+      },
+      () => project.columnMenu('Kind', 'Change in all rows'),
+      () => project.more('Query plan'),
+    ];
+    for (const [place, open] of others.entries()) {
+      await open();
+      await expect.poll(() => asked.length).toBe(place + 1);
+      await value.waitFor();
+    }
+    // The back button leads to the other project within the page.
+    await page.evaluate((to) => {
+      history.pushState(null, '', to);
+      history.pushState(null, '', to);
+      history.back();
+    }, `/projects/${other}`);
+    await expect.poll(() => asked.length).toBe(others.length + 1);
+    await value.waitFor();
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/projects/${id}`);
+
+    agrees = true;
+    await name.click();
+    await page.keyboard.press('Space');
+    await page.getByRole('complementary', { name: '1 Girder' }).waitFor();
+    expect(await value.count()).toBe(0);
+    expect(new Set(asked)).toEqual(new Set(['Your entries here are not saved. Discard them?']));
+  });
+
   test('delete after confirmation, and list the refused issues with reasons', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Few', issues: [{ name: 'Girder' }, { name: 'Rivet' }, { name: 'Plate' }] });
     await api.call('POST', '/v1/projects/{project}/attributes', { path: { project: id }, body: { id: 'due', name: 'Due', type: 'date', required: true } });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { findings } from './accessibility';
 import { drag } from './dragging';
 import { ProjectPage } from './project-page';
-import { makeProject, PARTS } from './projects';
+import { makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
 import { test } from './test';
 
@@ -77,4 +77,27 @@ test('a field stays where it was moved, though an answer from before that comes 
     .poll(async () => (await api.call('GET', '/v1/projects/{project}', { path: { project: id } })).body.attributes?.map(({ name }) => name))
     .toEqual(['Weight', 'Due', 'Safe', 'Kind', 'Note']);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
+test('closed settings leave the page as it is while the user has steps to undo, until they agree', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Kept', fields: PARTS, issues: [{ name: 'Girder', fields: { note: 'old' } }] });
+  const project = await ProjectPage.open(await visit(ADMIN), id);
+  const { page } = project;
+  await (await project.cell(0, 'Note')).click();
+  await page.keyboard.type('new');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'new' });
+  await project.columnMenu('Kind', 'Insert a field before');
+  const settings = page.getByRole('dialog', { name: 'Settings of Kept' });
+  await settings.getByLabel('Name of a new field').fill('Supplier');
+  await settings.getByRole('button', { name: 'Add field' }).click();
+  await settings.getByText('Supplier', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('The fields of this project have changed.').waitFor();
+  expect(await project.head('Supplier').count()).toBe(0);
+  await (await project.cell(0, 'Name')).click();
+  await page.keyboard.press('Control+z');
+  await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'old' });
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await project.head('Supplier').waitFor();
 });

@@ -8,8 +8,18 @@ export type Route =
 
 const address = signal(here());
 
+/** Whether the user may leave the screen: asks if something on it is not saved. */
+let mayLeave: () => boolean = () => true;
+
+/** Ask this before the user leaves a screen, by a link or by the back button. */
+export function askBeforeLeaving(ask: () => boolean): void {
+  mayLeave = ask;
+}
+
 window.addEventListener('popstate', () => {
-  address.value = here();
+  // The browser shows the other address already, and cannot be stopped: the user's own becomes a step after it.
+  if (here().pathname !== address.peek().pathname && !mayLeave()) go(present());
+  else address.value = here();
 });
 
 export const route = computed(() => routeOf(address.value.pathname));
@@ -23,15 +33,27 @@ function routeOf(pathname: string): Route {
   return project === undefined ? { screen: 'unknown' } : { screen: 'project', project };
 }
 
+/** The present address, as `go` takes it. */
+export function present(): string {
+  const { pathname, search: query } = address.peek();
+  return pathname + (query && `?${query}`);
+}
+
 export function addressOfProject(project: string): string {
   return `/projects/${project}`;
 }
 
-/** Go to an address of the page; `replace` leaves no step for the back button. */
+/** Go to an address of the page, without asking; `replace` leaves no step for the back button. */
 export function go(target: string, { replace = false } = {}): void {
   if (replace) window.history.replaceState(null, '', target);
   else window.history.pushState(null, '', target);
   address.value = here();
+}
+
+/** The user goes to an address of the page. Another screen discards what is not saved on this one, so that is asked first. */
+export function visit(target: string): void {
+  const [pathname] = target.split('?');
+  if (pathname === address.peek().pathname || mayLeave()) go(target);
 }
 
 /** The click handler of links within the page. The browser handles a click that asks for a new tab. */
@@ -40,7 +62,7 @@ export function follow(event: MouseEvent): void {
   const link = event.currentTarget;
   if (!(link instanceof HTMLAnchorElement)) return;
   event.preventDefault();
-  go(link.pathname + link.search);
+  visit(link.pathname + link.search);
 }
 
 function here(): { readonly pathname: string; readonly search: string } {

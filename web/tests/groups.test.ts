@@ -64,11 +64,11 @@ describe('keys of groups', () => {
 });
 
 describe('requests for groups', () => {
-  /** Groups a, b, c … in pages of two; with `dear` their figures are refused. */
-  function groupsOf(dear: boolean) {
+  /** Groups a, b, c … in pages of two; their figures are refused while that `isDear`. */
+  function groupsOf(isDear: () => boolean) {
     const fetch: typeof globalThis.fetch = (_, request) => {
       const body = JSON.parse(request?.body as string) as { by: unknown[]; cursor?: string; aggregates: unknown[] };
-      if (dear && body.aggregates.length) return Promise.resolve(new Response('{"title":"Too many"}', { status: 422 }));
+      if (isDear() && body.aggregates.length) return Promise.resolve(new Response('{"title":"Too many"}', { status: 422 }));
       const start = Number(body.cursor ?? 0);
       const groups = ['a', 'b', 'c'].slice(start, start + 2).map((value) => ({
         values: [value, 'x'].slice(0, body.by.length),
@@ -85,7 +85,7 @@ describe('requests for groups', () => {
   const names = (groups: Groups) => groups.levels.value.map((level) => level.map(({ values }) => keyOfGroup(values)).join(' '));
 
   it('continue with the next page at each level, and add the figures', async () => {
-    const groups = groupsOf(false);
+    const groups = groupsOf(() => false);
     await vi.waitFor(() => expect(names(groups)).toEqual(['a b', 'a/x b/x']));
     expect(groups.more.value).toBe(true);
     groups.next();
@@ -95,14 +95,26 @@ describe('requests for groups', () => {
   });
 
   it('show groups without figures, with the reason, if the figures are refused', async () => {
-    const groups = groupsOf(true);
+    const groups = groupsOf(() => true);
     await vi.waitFor(() => expect(groups.figuresError.value).not.toBeNull());
     expect(names(groups)[0]).toBe('a b');
     expect(groups.error.value).toBeNull();
   });
 
+  it('report a refusal of their figures until these arrive, also of ones that were there before', async () => {
+    let isDear = true;
+    const groups = groupsOf(() => isDear);
+    await vi.waitFor(() => expect(groups.figuresError.value).not.toBeNull());
+    isDear = false;
+    await groups.renew();
+    expect([groups.figuresError.value, groups.levels.value[0]?.[0]?.figures.length]).toEqual([null, 1]);
+    isDear = true;
+    await groups.renew();
+    expect([groups.figuresError.value, groups.levels.value[0]?.[0]?.figures.length]).toEqual([expect.anything(), 0]);
+  });
+
   it('that were requested before a change of their counts are not shown', async () => {
-    const groups = groupsOf(false);
+    const groups = groupsOf(() => false);
     await vi.waitFor(() => expect(groups.levels.value[0]?.[0]?.figures).toHaveLength(1));
     const before = groups.read();
     const counted = groups.levels.value.map((level) => level.map((group) => ({ ...group, count: 2 })));
@@ -119,7 +131,7 @@ describe('requests for groups', () => {
   });
 
   it('that were read again are shown only if they may be', async () => {
-    const groups = groupsOf(false);
+    const groups = groupsOf(() => false);
     await vi.waitFor(() => expect(groups.levels.value[0]?.[0]?.figures).toHaveLength(1));
     const shown = groups.levels.value;
     expect(await groups.renew(() => false)).toBe(false);

@@ -484,6 +484,28 @@ describe('an open project', () => {
     expect([renew.mock.calls.length, live.redefined.value]).toEqual([3, true]);
   });
 
+  it('compares the definitions after an own import, and reads everything again without other ones', async () => {
+    const { live, state, renew } = open();
+    live.recheck();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([renew.mock.calls.length, live.redefined.value]).toEqual([1, false]);
+    state.redefined = true;
+    live.recheck();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([renew.mock.calls.length, live.redefined.value]).toEqual([1, true]);
+  });
+
+  it('reads figures after own edits at most once a second, also while rows may not move', async () => {
+    const { live, state, renew, summarize } = open();
+    state.mayMove = false;
+    live.rereadPlaces();
+    for (let edit = 0; edit < 5; edit += 1) live.rereadFigures();
+    expect(summarize).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect([renew.mock.calls.length, summarize.mock.calls.length]).toEqual([0, 2]);
+    live.stop();
+  });
+
   it('reports versions of changed issues, and possible changes of all if some are missing', () => {
     const { live, missed } = open();
     const versions = () => [1, 2].map((num) => live.reported.value.versionOf(num));

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { effect } from '@preact/signals';
 import { LosslessNumber } from 'lossless-json';
 import { Api } from '../src/api/client';
 import type { Project } from '../src/api/types';
@@ -170,6 +171,42 @@ describe('an edit of which the page cannot find out whether its issue still fits
     cutOff(true);
     await model.editor.apply({ edits: [{ num: 4, field: 'name', before: 'n4', after: 'x' }] });
     await vi.waitFor(() => expect(reread).toHaveBeenCalled());
+  });
+});
+
+describe('a project that would be read again', () => {
+  it('holds work: a new row with values, checked issues, the find bar, steps to undo', async () => {
+    const { model, actions, shown, rowOf, field } = opened({ required: ['cost'] });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const held: boolean[] = [];
+    closing.push(effect(() => void held.push(model.holdsWork)));
+    model.checked.toggle(1);
+    model.checked.clear();
+    model.finding.open();
+    model.finding.close();
+    expect(held).toEqual([false, true, false, true, false]);
+    const draft = actions.draft();
+    expect(model.holdsWork).toBe(false);
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    await vi.waitFor(() => expect(model.editor.marks.value.get(keyOf(draft, 'cost'))?.kind).toBe('refused'));
+    // Its mark alone goes with the text.
+    model.editor.forgetRefusal(draft, 'cost');
+    expect([model.editor.marks.value.size, model.holdsWork]).toEqual([0, true]);
+    await actions.removeIssues([draft]);
+    expect(model.holdsWork).toBe(false);
+    await model.editor.apply({ edits: [{ num: 1, field: 'name', before: 'n1', after: 'x' }] });
+    expect([held.at(-1), model.holdsWork, model.isInUse]).toEqual([true, true, true]);
+  });
+
+  it('is in use also while a panel or a window is open', async () => {
+    const { model, shown } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    expect(model.isInUse).toBe(false);
+    model.panels.open({ kind: 'explain' });
+    expect([model.isInUse, model.holdsWork]).toEqual([true, false]);
+    model.panels.close();
+    model.panels.window.value = 'settings';
+    expect([model.isInUse, model.holdsWork]).toEqual([true, false]);
   });
 });
 

@@ -3,6 +3,7 @@ import { Api } from '../src/api/client';
 import type { Project, SavedView } from '../src/api/types';
 import type { Role } from '../src/auth/session';
 import { readViews, SavedViews, Unread } from '../src/project/saved-views';
+import type { RowHeight } from '../src/view/view';
 import { saved } from './views';
 
 const HOME = '/projects/demo';
@@ -36,6 +37,9 @@ const PROJECT: Project = {
 
 type Answer = readonly [status: number, body: unknown];
 
+/** What the user does before an answer comes. */
+let meanwhile = () => undefined as unknown;
+
 function answering(...answers: readonly Answer[]) {
   const left = [...answers];
   const calls: { method: string | undefined; address: string; body: unknown; match: string | null }[] = [];
@@ -43,6 +47,7 @@ function answering(...answers: readonly Answer[]) {
     const body = typeof request?.body === 'string' ? (JSON.parse(request.body) as unknown) : null;
     calls.push({ method: request?.method, address: address as string, body, match: new Headers(request?.headers).get('If-Match') });
     const [status, answer] = left.shift() ?? [500, {}];
+    meanwhile();
     const headers = { 'Content-Type': status < 400 ? 'application/json' : 'application/problem+json' };
     return Promise.resolve(new Response(status === 204 ? null : JSON.stringify(answer), { status, headers }));
   };
@@ -56,7 +61,10 @@ function opened(role: Role, listed: readonly SavedView[] | Unread, ...answers: r
 
 const OPEN = saved('v1', { name: 'Open', query: { sort: [], filter: { field: 'state', op: 'eq', value: 'open' } } });
 
-beforeEach(() => go(HOME));
+beforeEach(() => {
+  meanwhile = () => undefined;
+  go(HOME);
+});
 
 describe('the open view', () => {
   it('is the view in the address, without fields that the project does not have', () => {
@@ -112,6 +120,46 @@ describe('a view', () => {
     expect(calls[0]?.body).not.toHaveProperty('name');
     expect(there.search).toBe('?view=v1');
     expect(views.opened.value).toMatchObject({ changed: false, base: { version: 2 } });
+  });
+
+  it('stays grouped as it was when it is saved: closed groups stay closed', async () => {
+    const grouped = { groups: [{ field: 'state', unit: null, timezone: null, bins: null, width: null }] };
+    const { views } = opened('editor', [OPEN], [200, saved('v1', { ...grouped, version: 2 })], [201, saved('v2', { ...grouped, place: 1 })]);
+    go(`${HOME}?view=v1&edited=1&group=state&closed=open`);
+    await views.overwrite();
+    expect(there.search).toBe('?view=v1&closed=open');
+    await views.create('New', 'shared', 'key');
+    expect(there.search).toBe('?view=v2&closed=open');
+  });
+
+  it('is saved, made or deleted without a step of the page if the user has gone elsewhere meanwhile', async () => {
+    const after = saved('v1', { version: 2, row_height: 56 });
+    const actions: readonly (readonly [Answer, (views: SavedViews) => Promise<boolean>])[] = [
+      [[200, after], (views) => views.overwrite()],
+      [[201, saved('v3', { place: 2 })], (views) => views.create('New', 'shared', 'key')],
+      [[204, null], (views) => views.remove(OPEN)],
+    ];
+    for (const [answer, act] of actions) {
+      for (const address of [`${HOME}?view=v2`, '/projects/other?view=v1']) {
+        const { views } = opened('editor', [OPEN, saved('v2', { place: 1 })], answer);
+        go(`${HOME}?view=v1&edited=1&height=56`);
+        meanwhile = () => go(address);
+        expect(await act(views)).toBe(true);
+        expect(there.pathname + there.search).toBe(address);
+      }
+    }
+  });
+
+  it('keeps what the user changes while it is saved or deleted', async () => {
+    const { views } = opened('editor', [OPEN], [200, saved('v1', { version: 2, row_height: 56 })], [204, null]);
+    const change = (height: RowHeight) => () => go(views.addressOf({ ...views.view.value, height }));
+    go(`${HOME}?view=v1&edited=1&height=56`);
+    meanwhile = change(24);
+    await views.overwrite();
+    expect(views.opened.value).toMatchObject({ changed: true, base: { version: 2 }, view: { height: 24 } });
+    meanwhile = change(56);
+    await views.remove(views.list.value[0] ?? OPEN);
+    expect([views.opened.value.missing, views.view.value.height]).toEqual([false, 56]);
   });
 
   it('becomes the default; the former default is shared, so all views are read again', async () => {

@@ -14,6 +14,11 @@ export function withInputs(ids: Iterable<string>, fields: readonly Field[]): Rea
   return found;
 }
 
+/** Whether an edit of a field changes any of these: it also sets who made it, and when. */
+export function touches(field: string, fields: ReadonlySet<string>): boolean {
+  return fields.has(field) || [...SET_BY_CHANGES].some((id) => fields.has(id));
+}
+
 /** The inputs of each computed field: the fields with values of their own that decide its value. */
 export type Inputs = ReadonlyMap<string, readonly string[]>;
 

@@ -67,7 +67,7 @@ function issueEntries({ row, field }: CellOf, { model }: MenuSources): readonly 
             {
               text: words.jobs.changeSelected(selected),
               icon: 'pencil' as const,
-              act: () => (panels.drawer.value = { kind: 'bulk', scope: 'rows', edit: 'set', field: field.editable ? field.id : null }),
+              act: () => panels.open({ kind: 'bulk', scope: 'rows', edit: 'set', field: field.editable ? field.id : null }),
             },
           ]
         : []),
@@ -78,7 +78,7 @@ function issueEntries({ row, field }: CellOf, { model }: MenuSources): readonly 
 
 /** The entries that open the panel of an issue. `byKey`: Space in the cell does so too. */
 export function panelEntries(num: number, { panels }: MenuSources['model'], byKey: boolean): readonly MenuEntry[] {
-  const open = (part?: 'history' | 'comments') => () => (panels.drawer.value = { kind: 'issue', num, ...(part && { part }) });
+  const open = (part?: 'history' | 'comments') => () => panels.open({ kind: 'issue', num, ...(part && { part }) });
   return [
     { text: words.toolbar.openIssue, icon: 'right', ...(byKey && { keys: words.keys.open }), act: open() },
     { text: words.context.history, act: open('history') },

@@ -99,7 +99,7 @@ function sortEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
 function narrowEntries(model: ProjectModel, id: string): readonly MenuEntry[] {
   const field = model.field(id);
   const { groups } = model.view.value;
-  const bulk = (edit: BulkKind) => () => (model.panels.drawer.value = { kind: 'bulk', scope: 'all', edit, field: id });
+  const bulk = (edit: BulkKind) => () => model.panels.open({ kind: 'bulk', scope: 'all', edit, field: id });
   return [
     { text: words.menu.filter, icon: 'filter', act: () => (model.panels.filtering.value = id) },
     {

@@ -194,7 +194,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     checkAll: () => actions.checkLoaded(),
     expand: (index) => {
       const slot = rows.at(index);
-      if (slot.kind === 'issue' && !isDraft(slot.row.num)) model.panels.drawer.value = { kind: 'issue', num: slot.row.num };
+      if (slot.kind === 'issue' && !isDraft(slot.row.num)) model.panels.open({ kind: 'issue', num: slot.row.num });
     },
     resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
     move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),

@@ -28,7 +28,7 @@ export function rowEntries({ num }: Row, { model, actions, onAdd }: MenuSources,
         act: () => void actions.duplicate(nums),
       },
       ...(several
-        ? [{ text: checked.change(count), icon: 'pencil' as const, act: () => (model.panels.drawer.value = { kind: 'bulk', scope: 'checked', edit: 'set', field: null }) }]
+        ? [{ text: checked.change(count), icon: 'pencil' as const, act: () => model.panels.open({ kind: 'bulk', scope: 'checked', edit: 'set', field: null }) }]
         : []),
       { text: several ? checked.delete(count) : context.delete, icon: 'trash', act: () => void actions.removeIssues(nums) },
     ],

@@ -1,5 +1,7 @@
 /** Changes of issues as the feed delivers them, and their effect on rows and on the parts of a view. Pure. */
 import type { ChangeEvent, ResetEvent } from '../api/types';
+import type { CellEdit } from '../edits/change';
+import { touches } from '../fields/computed';
 import type { CellValue, Row } from '../fields/values';
 
 export type FeedEvent = ChangeEvent | ResetEvent;
@@ -26,6 +28,8 @@ export function applied(row: Row, event: ChangeEvent, only: (field: string) => b
 export interface Dependence {
   readonly places: ReadonlySet<string>;
   readonly figures: ReadonlySet<string>;
+  /** The fields whose changes move whole groups: those of the figure that orders them. */
+  readonly ranks?: ReadonlySet<string>;
   /** Whether the rows are in a manual order. */
   readonly manual?: boolean;
 }
@@ -36,6 +40,22 @@ export function effectOf(event: ChangeEvent, { places, figures, manual = false }
   const fields = [...Object.keys(event.fields), 'updated', 'updated_by'];
   const moves = event.kind !== 'update' || fields.some((field) => places.has(field));
   return { places: moves, figures: moves || fields.some((field) => figures.has(field)) };
+}
+
+/**
+ * The parts of a view that own edits have altered, besides the rows that show them: these stay where they are until the
+ * user leaves them. `isShown`: whether an issue is on the screen.
+ */
+export function effectOfEdits(
+  edits: readonly CellEdit[],
+  { places, figures, ranks = new Set() }: Dependence,
+  isShown: (num: number) => boolean,
+): { readonly places: boolean; readonly figures: boolean } {
+  const isRanked = edits.some(({ field }) => touches(field, ranks));
+  return {
+    places: isRanked || edits.some(({ num, field }) => touches(field, places) && !isShown(num)),
+    figures: isRanked || edits.some(({ field }) => touches(field, figures)),
+  };
 }
 
 /** The last changes that were delivered, for rows that were read before them but arrive later. */

@@ -12,7 +12,8 @@ export class AddedRows {
   /** The number of the next draft. */
   private next = 0;
   /** The drafts in which the user has entered a value. */
-  private readonly kept = new Set<number>();
+  private readonly kept = signal<ReadonlySet<number>>(new Set());
+  readonly hasKept = computed(() => this.kept.value.size > 0);
   /** The drafts that are becoming issues, by the body with which each is created. */
   private readonly becoming = new Map<Patch, number>();
 
@@ -36,16 +37,16 @@ export class AddedRows {
 
   /** The user has entered a value in a draft: it stays until it is an issue, or is deleted. */
   keep(draft: number): void {
-    if (this.has(draft)) this.kept.add(draft);
+    if (this.has(draft)) this.kept.value = new Set(this.kept.peek()).add(draft);
   }
 
   isKept(draft: number): boolean {
-    return this.kept.has(draft);
+    return this.kept.peek().has(draft);
   }
 
   /** Whether there are rows that go to their places once the user moves on: others than drafts with values. */
   get hasPassing(): boolean {
-    return this.rows.peek().some(({ num }) => !this.kept.has(num));
+    return this.rows.peek().some(({ num }) => !this.isKept(num));
   }
 
   /** The rows from an offset on, if the API has none of them. */
@@ -72,7 +73,7 @@ export class AddedRows {
   }
 
   dropDraft(num: number): void {
-    this.kept.delete(num);
+    this.unkeep(num);
     this.change(this.rows.peek().filter((row) => row.num !== num));
   }
 
@@ -94,7 +95,7 @@ export class AddedRows {
       if (draft === undefined) others.push(this.rowOf(issue));
       else if (this.has(draft)) {
         replacing.set(draft, this.rowOf(issue));
-        this.kept.delete(draft);
+        this.unkeep(draft);
       } else return false;
     }
     this.change([...this.rows.peek().map((row) => replacing.get(row.num) ?? row), ...others]);
@@ -108,8 +109,12 @@ export class AddedRows {
 
   /** Forget them: they are read again, in their places. Drafts with values stay. */
   forget(): void {
-    if (this.kept.size) this.change(this.rows.peek().filter(({ num }) => this.kept.has(num)));
+    if (this.hasKept.peek()) this.change(this.rows.peek().filter(({ num }) => this.isKept(num)));
     else this.rows.value = [];
+  }
+
+  private unkeep(draft: number): void {
+    this.kept.value = new Set([...this.kept.peek()].filter((one) => one !== draft));
   }
 
   private change(rows: readonly Row[]): void {

@@ -43,6 +43,11 @@ interface GroupPage {
   readonly next: string | null;
 }
 
+/** All pages of a level, and why they lack figures; null if they do not. */
+interface Pages extends GroupPage {
+  readonly figuresError: unknown;
+}
+
 /** The keys as the API takes them. Ranges are for numbers. Days of a point in time are in the view's time zone, or else in the reader's own. */
 export function byOf(keys: readonly GroupKey[], fields: readonly Field[], own: string): readonly By[] {
   return keys.map(({ field, unit, timezone = own, width, bins }) => {
@@ -124,6 +129,7 @@ export class Groups {
         this.cursors = pages.map(({ next }) => next);
         this.more.value = this.cursors.some((one) => one !== null);
         this.levels.value = levels;
+        this.figuresError.value = pages.find(({ figuresError }) => figuresError !== null)?.figuresError ?? null;
       };
       return { levels, areLatest, show };
     } catch {
@@ -137,20 +143,22 @@ export class Groups {
   }
 
   /** At least `count` groups of a level, in as many pages as they need. Without figures if the API refuses these. */
-  private async pagesFor(level: number, count: number, signal: AbortSignal): Promise<GroupPage> {
+  private async pagesFor(level: number, count: number, signal: AbortSignal): Promise<Pages> {
     const groups: CountedGroup[] = [];
+    let figuresError: unknown = null;
     let next: string | null = null;
     do {
       const at: string | null = next;
       const part = this.query.aggregates.length ? 'figures' : 'places';
       const page: GroupPage = await this.page(level, at, part, signal).catch((error: unknown) => {
         if (part === 'places') throw error;
+        figuresError = error;
         return this.page(level, at, 'places', signal);
       });
       groups.push(...page.groups);
       next = page.next;
     } while (next !== null && groups.length < count);
-    return { groups, next };
+    return { groups, next, figuresError };
   }
 
   private async load(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {

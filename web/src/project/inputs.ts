@@ -28,18 +28,23 @@ export function queryText({ sort, manual, filter, search, groups, groupOrder }: 
   return `${toAddress({ ...DEFAULT_VIEW, sort, manual, filter, search, groups, groupOrder })} ${shown.join()} ${JSON.stringify(figures)}`;
 }
 
-/** The fields whose changes move rows, and those whose changes alter the figures: also what formulas among them read. */
+/**
+ * The fields whose changes move rows, and those whose changes alter the figures: also what formulas among them read.
+ * `summed`: the field of a selected column, whose figures the status line shows.
+ */
 export function dependenceOf(
   { sort, manual, groups, groupOrder, footers }: View,
   filter: Filter | null,
   figures: GroupsQuery['aggregates'],
   fields: readonly Field[],
+  summed: string | null = null,
 ): Dependence {
-  const ranked = groups.length && groupOrder ? [groupOrder] : [];
-  const places = [...sort, ...groups, ...ranked].flatMap(({ field }) => field ?? []);
+  const ranks = groups.length && groupOrder?.field ? [groupOrder.field] : [];
+  const places = [...[...sort, ...groups].map(({ field }) => field), ...ranks];
   return {
     places: withInputs([...places, ...fieldsIn(filter)], fields),
-    figures: withInputs([...Object.keys(footers), ...figures.map(({ field }) => field)], fields),
+    figures: withInputs([...Object.keys(footers), ...figures.map(({ field }) => field), ...(summed === null ? [] : [summed])], fields),
+    ranks: withInputs(ranks, fields),
     manual: manual !== null,
   };
 }

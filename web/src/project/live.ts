@@ -73,6 +73,7 @@ export class Live implements Listener {
   private isDue = false;
   private readonly changed = new Set<number>();
   private readonly refreshing = new Throttle(SECOND, () => void this.refresh());
+  private readonly summing = new Throttle(SECOND, () => void this.shown.summarize());
   private readonly announcing = new Throttle(ANNOUNCE_AGAIN, () => this.announce());
   private running = false;
   private isStopped = false;
@@ -140,10 +141,21 @@ export class Live implements Listener {
     this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
   }
 
+  /** The definitions may have changed, and any row: compare the definitions, and read everything again. */
+  recheck(): void {
+    this.outdated.definitions = true;
+    this.refreshing.ask();
+  }
+
   /** A part must be read again. */
   reread(part: Part): void {
     this.outdated[part] = true;
     this.refreshing.ask();
+  }
+
+  /** An own edit has altered the figures. They are read again even while rows may not move, such as the edited one. */
+  rereadFigures(): void {
+    this.summing.ask();
   }
 
   /** Show changes. For those in `known`, do not notify the user again. */
@@ -180,6 +192,7 @@ export class Live implements Listener {
   stop(): void {
     this.isStopped = true;
     this.refreshing.stop();
+    this.summing.stop();
     this.announcing.stop();
     if (this.again !== null) clearTimeout(this.again);
   }

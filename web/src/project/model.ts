@@ -16,6 +16,7 @@ import { Editor, type HeldRows, type Outcome } from '../edits/editor';
 import type { Arrangement } from '../edits/placing';
 import type { Field } from '../fields/fields';
 import { isDraft, type Row } from '../fields/values';
+import { effectOfEdits, type Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { ADDED, Layout, type Piece, type Run } from '../rows/layout';
 import { neighbourRow } from '../rows/neighbours';
@@ -67,6 +68,7 @@ import { People } from './people';
 import { showPlaced, type Shown } from './placing';
 import { onlyAddsOptions } from './redefinition';
 import type { SavedViews } from './saved-views';
+import { wholeColumn as summedColumn } from './selected';
 import { Summaries } from './summaries';
 import { Turning } from './turning';
 import { UndoOffer } from './undo-offer';
@@ -106,6 +108,8 @@ export class ProjectModel {
   readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
+  /** How often the figures were read again. Those of a selected column are read along with them. */
+  readonly figuresRead = signal(0);
   /** The figures of groups: the summaries of number fields, without the one that orders the groups. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
@@ -195,7 +199,7 @@ export class ProjectModel {
         if (this.editing.isOpen(num, field)) this.editor.noticeChange(num, field, by);
       },
       isOwn: (change) => this.editor.owns(change),
-      dependence: () => dependenceOf(this.arranged.peek(), this.filter, this.figures.peek(), this.fields),
+      dependence: () => this.dependence(),
       missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
@@ -367,7 +371,7 @@ export class ProjectModel {
       if (shown) void this.issue.show(shown.num);
     }
     const drawer = this.panels.drawer.peek();
-    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.drawer.value = null;
+    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.panels.close();
     if (deleted.length) {
       const gone = deleted.map(({ num }) => num);
       this.checked.set(gone, false);
@@ -386,13 +390,18 @@ export class ProjectModel {
     this.finding.changed();
   }
 
-  /** Mark the issues that no longer fit after these edits. `isMoved`: the edits also moved rows. */
+  /**
+   * Mark the issues that no longer fit after these edits, then read again what else the edits have altered. `isMoved`: the
+   * edits also moved rows.
+   */
   private async showMisfits(edits: readonly CellEdit[], isMoved: boolean): Promise<void> {
     try {
       const found = await findMisfits(this, edits);
       if (found.size) this.misfits.value = found;
+      const altered = effectOfEdits(edits, this.dependence(), (num) => this.rows.indexOf(num) !== undefined);
+      if (altered.figures) this.live.rereadFigures();
       // The cards of a board go to their places at once; misfits stay.
-      if (isMoved) this.live.rereadPlaces();
+      if (isMoved || altered.places) this.live.rereadPlaces();
     } catch {
       // It is not known which ones fit, so all rows are read again, which is repeated until it succeeds.
       this.live.rereadPlaces();
@@ -514,16 +523,21 @@ export class ProjectModel {
   }
 
   /** Whether a new read of the project would discard some work of the user. */
-  get isInUse(): boolean {
+  get holdsWork(): boolean {
     const { done, undone } = this.editor.history.value;
-    const { window, drawer } = this.panels;
-    return done.length + undone.length + this.editor.marks.value.size > 0 || this.editing.hasOpenEditor || window.value !== null || drawer.value !== null;
+    const kept = done.length + undone.length + this.editor.marks.value.size + this.checked.nums.value.size;
+    return kept > 0 || this.added.hasKept.value || this.editing.hasOpenEditor || this.finding.isOpen.value;
+  }
+
+  /** Whether a new read of the project would disturb the user: it discards work, or something is open over it. */
+  get isInUse(): boolean {
+    return this.holdsWork || this.panels.window.value !== null || this.panels.drawer.value !== null;
   }
 
   /** Show all fields of the issue in focus, beside the grid. */
   openIssue(): void {
     const row = this.issueInFocus();
-    if (row) this.panels.drawer.value = { kind: 'issue', num: row.num };
+    if (row) this.panels.open({ kind: 'issue', num: row.num });
   }
 
   /** The row of the issue before (-1) or after (1) an issue; undefined if the grid does not have either. */
@@ -590,6 +604,11 @@ export class ProjectModel {
       this.rows.readStale();
     }
     this.live.release();
+  }
+
+  private dependence(): Dependence {
+    const summed = summedColumn(this, this.ranges)?.id;
+    return dependenceOf(this.arranged.peek(), this.filter, this.figures.peek(), this.fields, summed);
   }
 
   private mayMove(): boolean {
@@ -738,6 +757,7 @@ export class ProjectModel {
   }
 
   private summarize(how: { readonly again?: boolean } = {}): void {
+    if (how.again) this.figuresRead.value += 1;
     this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 

@@ -1,5 +1,5 @@
 /** The open panels and windows around the grid. They are not part of the view, so no link restores them. */
-import { signal } from '@preact/signals';
+import { signal, type ReadonlySignal } from '@preact/signals';
 import { CommentDrafts } from './comment-drafts';
 
 /** The issues of a bulk change: all that match the filter, the ones in the selected rows, or the ones that are checked. */
@@ -34,8 +34,22 @@ export interface Beside {
   readonly side: 'before' | 'after';
 }
 
+/** Distinguishes panels. Another bulk change is another form. */
+export function keyOf(drawer: Drawer): string {
+  switch (drawer.kind) {
+    case 'bulk':
+      return `bulk ${drawer.scope} ${drawer.edit} ${drawer.field} ${drawer.find ?? ''}`;
+    case 'issue':
+      return `issue ${drawer.num}`;
+    case 'explain':
+    case 'refused':
+      return drawer.kind;
+  }
+}
+
 export class Panels {
-  readonly drawer = signal<Drawer | null>(null);
+  private readonly shown = signal<Drawer | null>(null);
+  readonly drawer: ReadonlySignal<Drawer | null> = this.shown;
   readonly window = signal<Window | null>(null);
   /** The window that any key or button of the page opens, over whatever is shown. */
   readonly asked = signal<'help' | 'palette' | null>(null);
@@ -46,7 +60,25 @@ export class Panels {
   /** A dropped file, to be imported. */
   readonly dropped = signal<File | null>(null);
 
-  constructor(readonly comments = new CommentDrafts()) {}
+  constructor(
+    readonly comments = new CommentDrafts(),
+    /** Whether the open panel may be discarded: asks the user if something in it is not saved. */
+    private readonly mayDiscard: () => boolean = () => true,
+  ) {}
+
+  /** Show a panel in place of the open one. Returns false if the user keeps the open one. */
+  open(drawer: Drawer): boolean {
+    const open = this.shown.peek();
+    // The same form stays as the user has filled it in.
+    if (open && keyOf(open) !== keyOf(drawer) && !this.mayDiscard()) return false;
+    this.shown.value = drawer;
+    return true;
+  }
+
+  /** Close the panel. Its own buttons and keys have asked before. */
+  close(): void {
+    this.shown.value = null;
+  }
 
   /** Open the settings for a part of them. */
   openSettings(place: SettingsPlace): void {

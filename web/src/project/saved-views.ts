@@ -4,7 +4,7 @@ import type { Api } from '../api/client';
 import type { Project, SavedView, ViewPatch } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import { fieldsOf, type Field } from '../fields/fields';
-import { addressOfProject, go, search } from '../router';
+import { addressOfProject, go, present, route, search } from '../router';
 import { addressOf, linkTo, lookOf, openedAt, placeBefore, withoutView, withView, type Opened } from '../view/saved';
 import { fitting, type View } from '../view/view';
 import { words } from '../words';
@@ -79,8 +79,12 @@ export class SavedViews {
     return this.whole(linkTo(view, this.list.value));
   }
 
-  /** Save the present look, with a change of it, as a new view, and open that. `key` is the same for a repeated attempt. */
+  /**
+   * Save the present look, with a change of it, as a new view, and open that, unless the user has gone elsewhere meanwhile.
+   * `key` is the same for a repeated attempt.
+   */
   async create(name: string, visibility: Visibility, key: string, change: Partial<View> = {}): Promise<boolean> {
+    const before = present();
     return this.changing.make(async () => {
       const { body } = await this.fresh.change(() =>
         this.api.call('POST', '/v1/projects/{project}/views', {
@@ -91,7 +95,7 @@ export class SavedViews {
         }),
       );
       await this.taken(body);
-      go(this.linkTo(body));
+      this.showSaved(body, before);
     });
   }
 
@@ -99,9 +103,10 @@ export class SavedViews {
   async overwrite(): Promise<boolean> {
     const { base } = this.opened.peek();
     if (!base) return false;
+    const before = present();
     const saved = await this.patch(base, this.look());
     const after = this.list.peek().find(({ id }) => id === base.id);
-    if (saved && after) go(this.linkTo(after), { replace: true });
+    if (saved && after) this.showSaved(after, before, { replace: true });
     return saved;
   }
 
@@ -147,8 +152,6 @@ export class SavedViews {
 
   /** Delete a view. If it is open, its look stays. */
   async remove(view: SavedView): Promise<boolean> {
-    const { base } = this.opened.peek();
-    const shown = this.view.peek();
     return this.changing.make(async () => {
       await this.fresh.change(() =>
         this.api.call('DELETE', '/v1/projects/{project}/views/{view}', {
@@ -156,9 +159,23 @@ export class SavedViews {
           headers: { 'If-Match': `"${view.version}"` },
         }),
       );
+      // The address by now: the user may have changed it meanwhile, and may even be in another project.
+      const isOpen = this.isShown && this.opened.peek().base?.id === view.id;
+      const shown = this.view.peek();
       this.list.value = withoutView(this.list.peek(), view.id);
-      if (base?.id === view.id) go(this.whole(addressOf(shown, null, this.list.peek())), { replace: true });
+      if (isOpen) go(this.whole(addressOf(shown, null, this.list.peek())), { replace: true });
     });
+  }
+
+  /** Whether the address is in this project. */
+  private get isShown(): boolean {
+    const at = route.peek();
+    return at.screen === 'project' && at.project === this.project.id;
+  }
+
+  /** Show a view that was saved from the address `before`. What the user has opened or changed meanwhile stays. */
+  private showSaved(view: SavedView, before: string, how: { readonly replace?: boolean } = {}): void {
+    if (present() === before) go(this.whole(linkTo(view, this.list.peek(), this.view.peek().closed)), how);
   }
 
   private get path() {

@@ -17,7 +17,7 @@ export function CheckedBar({ model, actions }: { readonly model: ProjectModel; r
           <span>{words.checked.count(count)}</span>
           {model.canEdit && (
             <>
-              <button class="button" type="button" onClick={() => (model.panels.drawer.value = { kind: 'bulk', scope: 'checked', edit: 'set', field: null })}>
+              <button class="button" type="button" onClick={() => model.panels.open({ kind: 'bulk', scope: 'checked', edit: 'set', field: null })}>
                 <Icon name="pencil" /> {words.checked.change(count)}
               </button>
               {count <= MAX_DUPLICATES && (

@@ -3,7 +3,7 @@ import { untracked } from '@preact/signals';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
-import { addressOfProject, go } from '../router';
+import { addressOfProject, go, visit } from '../router';
 import { shown } from '../view/columns';
 import { details, toggleDetails } from '../ui/details';
 import { chooseTheme, theme, THEMES } from '../ui/theme';
@@ -28,7 +28,7 @@ export function commandsOf(model: ProjectModel, actions: Actions, projects: Proj
     // A board has no column for a field.
     ...(model.isBoard ? [] : model.fields).map(({ id, name }): Command => ({ kind: 'field', text: name, act: () => goToField(model, id, screen) })),
     ...(listed.kind === 'ready' ? listed.projects : []).flatMap(({ id, name }): readonly Command[] =>
-      id === model.project.id ? [] : [{ kind: 'project', text: name, act: () => go(addressOfProject(id)) }],
+      id === model.project.id ? [] : [{ kind: 'project', text: name, act: () => visit(addressOfProject(id)) }],
     ),
   ];
 }
@@ -56,7 +56,7 @@ function actionsOf(model: ProjectModel, actions: Actions, screen: ScreenActions)
     ...projectActions(model, actions).map(({ text, keys, act }) => action(text, act, keys)),
     action(details.peek() ? words.palette.hideDetails : words.palette.showDetails, toggleDetails),
     ...THEMES.filter((one) => one !== theme.peek()).map((one) => action(words.account.theme[one], () => chooseTheme(one))),
-    action(words.projects.title, () => go('/')),
+    action(words.projects.title, () => visit('/')),
     action(words.tools.help, screen.help, words.keys.help),
   ];
 }

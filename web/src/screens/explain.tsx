@@ -9,7 +9,7 @@ import { words } from '../words';
 export function ExplainDrawer({ model }: { readonly model: ProjectModel }) {
   const explanation = model.explanation.value;
   return (
-    <Drawer title={words.explain.title} onClose={() => (model.panels.drawer.value = null)}>
+    <Drawer title={words.explain.title} onClose={() => model.panels.close()}>
       <FilterWords model={model} />
       {explanation ? <Plan explanation={explanation} /> : <p>{words.explain.none}</p>}
     </Drawer>

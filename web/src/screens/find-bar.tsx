@@ -32,7 +32,7 @@ export function FindBar({ model, onClose }: FindBarProps) {
     onClose();
   };
   const replace = () => {
-    panels.drawer.value = { kind: 'bulk', scope: 'all', edit: 'replace', field: null, find: finding.text.peek() };
+    panels.open({ kind: 'bulk', scope: 'all', edit: 'replace', field: null, find: finding.text.peek() });
   };
   return (
     <form

@@ -100,7 +100,7 @@ export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerPro
         event.preventDefault();
         step(by);
       }}
-      onClose={() => (model.panels.drawer.value = null)}
+      onClose={() => model.panels.close()}
     >
       <Presence others={model.live.others.value.filter((one) => one.num === num)} />
       {error !== null && <Refusal error={error} title={words.issue.failed} onRetry={() => void model.issue.show(num)} />}

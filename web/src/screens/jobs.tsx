@@ -62,8 +62,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
   const busy = jobs.busy.value;
   const isOwn = created_by === model.user.user;
   const show = (num: number) => {
-    model.panels.window.value = null;
-    model.panels.drawer.value = { kind: 'issue', num };
+    if (model.panels.open({ kind: 'issue', num })) model.panels.window.value = null;
   };
   return (
     <li aria-label={words.jobs.name(name, when)}>

@@ -22,7 +22,7 @@ export function projectActions(model: ProjectModel, actions: Actions): readonly 
   return [
     { text: words.find.open, icon: 'search', keys: words.keys.find, act: () => model.finding.open() },
     ...(model.selection.value ? [{ text: words.toolbar.openIssue, icon: 'right', keys: words.keys.open, act: () => model.openIssue() } as const] : []),
-    { text: words.explain.title, icon: 'explain', act: () => (panels.drawer.value = { kind: 'explain' }) },
+    { text: words.explain.title, icon: 'explain', act: () => panels.open({ kind: 'explain' }) },
     ...(canEdit ? [{ text: words.import.open, icon: 'upload', act: () => (panels.window.value = 'import') } as const] : []),
     { text: words.views.saveAs, icon: 'plus', act: () => (model.views.asked.value = { kind: 'save' }) },
     { text: words.views.newBoard, icon: 'board', act: () => (model.views.asked.value = { kind: 'board' }) },
@@ -44,7 +44,7 @@ function bulkActions(model: ProjectModel, actions: Actions): readonly ProjectAct
   const { panels } = model;
   const matched = model.counting.counts.value?.matched ?? null;
   const isFiltered = model.filter !== null;
-  const change = (scope: Scope, edit: BulkKind = 'set') => () => (panels.drawer.value = { kind: 'bulk', scope, edit, field: null });
+  const change = (scope: Scope, edit: BulkKind = 'set') => () => panels.open({ kind: 'bulk', scope, edit, field: null });
   const selected = issuesSelected(model);
   return [
     ...(selected > 0 ? [{ text: words.jobs.changeSelected(selected), icon: 'pencil', act: change('rows') } as const] : []),

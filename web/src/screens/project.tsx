@@ -11,7 +11,7 @@ import type { MenuSources } from '../grid/menu-sources';
 import { followChanges } from '../live/changes';
 import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
-import { Panels, type Beside, type Drawer } from '../project/panels';
+import { keyOf, Panels, type Beside } from '../project/panels';
 import type { CommentDrafts, UserDrafts } from '../project/comment-drafts';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
@@ -19,6 +19,7 @@ import { loadProject } from '../project/queries';
 import { readViews, SavedViews, Unread } from '../project/saved-views';
 import { follow, go } from '../router';
 import type { Column } from '../view/view';
+import { mayCloseDrawer } from '../ui/drawer';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { enterToast } from '../ui/toast';
@@ -181,11 +182,6 @@ function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, op
   else open(key === 'k' ? 'palette' : 'help');
 }
 
-/** Another bulk change is another form. */
-function keyOfBulk({ scope, edit, field, find = '' }: Extract<Drawer, { kind: 'bulk' }>): string {
-  return `${scope} ${edit} ${field} ${find}`;
-}
-
 /** Show a new field where it was asked for. The default columns have it there, beside a field of the project. */
 function showBeside(model: ProjectModel, field: Pick<Field, 'id' | 'type'>, beside: Beside): void {
   if (model.isBoard || (model.view.peek().columns === null && model.field(beside.field)?.custom)) return;
@@ -206,7 +202,7 @@ interface OpenProjectProps {
 
 function OpenProject({ api, drafts, projects, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
   // It outlives the model: panels that are open while the project is read again stay open.
-  const panels = useMemo(() => new Panels(drafts), []);
+  const panels = useMemo(() => new Panels(drafts, mayCloseDrawer), []);
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed, panels), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | BoardHandle | null>(null);
@@ -257,7 +253,7 @@ function OpenProject({ api, drafts, projects, views, feed, onOpened, onRedefined
     const row = model.rows.indexOf(num);
     const column = model.columns.peek().findIndex(({ field }) => field === id);
     if (row !== undefined && column >= 0) grid.current?.focus({ row, column });
-    else panels.drawer.value = { kind: 'issue', num };
+    else panels.open({ kind: 'issue', num });
   };
   const unask = () => (panels.asked.value = null);
   const goTo = (id: string) => {
@@ -293,7 +289,7 @@ function OpenProject({ api, drafts, projects, views, feed, onOpened, onRedefined
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
         {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
-        {drawer?.kind === 'bulk' && <BulkDrawer key={keyOfBulk(drawer)} model={model} {...drawer} />}
+        {drawer?.kind === 'bulk' && <BulkDrawer key={keyOf(drawer)} model={model} {...drawer} />}
         {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} part={drawer.part} onRow={toRow} />}
       </div>
       <StatusLine model={model} actions={actions} />
@@ -303,7 +299,7 @@ function OpenProject({ api, drafts, projects, views, feed, onOpened, onRedefined
       {asked === 'palette' && (
         <Palette
           commands={commandsOf(model, actions, projects, { add: () => add(), help: () => (panels.asked.value = 'help'), goTo })}
-          openIssue={(num) => (panels.drawer.value = { kind: 'issue', num })}
+          openIssue={(num) => panels.open({ kind: 'issue', num })}
           onClose={unask}
         />
       )}

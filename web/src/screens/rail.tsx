@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { found, type Projects } from '../project/projects';
-import { addressOfProject, follow, go } from '../router';
+import { addressOfProject, follow, visit } from '../router';
 import { Icon } from '../ui/icon';
 import { keep, kept } from '../ui/kept';
 import { Popover } from '../ui/popover';
@@ -85,7 +85,7 @@ function Switch({ projects, open, close, onCreate }: SwitchProps) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !first) return;
           close();
-          go(addressOfProject(first.id));
+          visit(addressOfProject(first.id));
         }}
       />
       {listed.kind === 'loading' && <p class="soft">{words.loading}</p>}

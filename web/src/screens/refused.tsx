@@ -19,7 +19,7 @@ export function RefusedDrawer({ model, onShow }: RefusedDrawerProps) {
   const cells = refusedIn(model.editor.marks.value).sort((one, other) => one.num - other.num || placeOf(one) - placeOf(other));
   const more = cells.length - SHOWN;
   return (
-    <Drawer title={words.refused.title} onClose={() => (model.panels.drawer.value = null)}>
+    <Drawer title={words.refused.title} onClose={() => model.panels.close()}>
       <p class="soft" role="status">
         {cells.length ? words.refused.what : words.refused.none}
       </p>

@@ -23,7 +23,7 @@ interface WholeFiguresProps {
 }
 
 function WholeFigures({ model, load }: WholeFiguresProps) {
-  const [found] = useResource(load, [model.counting.counts.value]);
+  const [found] = useResource(load, [model.figuresRead.value]);
   return found.kind === 'ready' && found.value ? <Shown selected={found.value} /> : null;
 }
 

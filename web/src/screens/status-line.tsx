@@ -45,7 +45,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       <span role="status">{model.adding.value && words.status.adding}</span>
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
       {refused > 0 && (
-        <button class="link-inline bad" type="button" onClick={() => (model.panels.drawer.value = { kind: 'refused' })}>
+        <button class="link-inline bad" type="button" onClick={() => model.panels.open({ kind: 'refused' })}>
           {words.status.refused(refused)}
         </button>
       )}
@@ -66,7 +66,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       <Presence others={model.live.others.value} />
       {details.value && typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms)}</span>}
       {details.value && explanation && (
-        <button class="link" type="button" onClick={() => (model.panels.drawer.value = { kind: 'explain' })} title={words.explain.title}>
+        <button class="link" type="button" onClick={() => model.panels.open({ kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}
         </button>
       )}

@@ -23,12 +23,12 @@ export interface WindowsProps {
 }
 
 export function Windows({ api, model, onRedefined, onDeleted, onCreated }: WindowsProps) {
-  const { panels } = model;
+  const { panels, live } = model;
   // The issues in view when the window opened.
   const sample = useMemo(() => sampleOf(model.rows.inView()), [model, panels.window.value]);
   switch (panels.window.value) {
     case 'import':
-      return <ImportWindow model={model} onImported={onRedefined} />;
+      return <ImportWindow model={model} onImported={() => (model.holdsWork ? live.recheck() : onRedefined())} />;
     case 'export':
       return <ExportWindow model={model} />;
     case 'jobs':
@@ -50,7 +50,10 @@ export function Windows({ api, model, onRedefined, onDeleted, onCreated }: Windo
           onClose={(now) => {
             panels.window.value = null;
             panels.settings.value = null;
-            if (!model.adopt(now)) onRedefined();
+            if (model.adopt(now)) return;
+            // The notice asks before some work is discarded.
+            if (model.holdsWork) live.redefined.value = true;
+            else onRedefined();
           }}
         />
       );

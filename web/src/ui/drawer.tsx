@@ -22,6 +22,12 @@ interface DrawerProps {
   readonly children: ComponentChildren;
 }
 
+/** Whether the open panel may be discarded: asks the user if something in it is not saved. */
+export function mayCloseDrawer(): boolean {
+  const open = document.querySelector('.drawer');
+  return !open || mayClose(open);
+}
+
 export function Drawer({ title, heading, tools, foot, isWide = false, isForm = false, onKey, onClose, children }: DrawerProps) {
   const panel = useRef<HTMLElement>(null);
   const head = useRef<HTMLHeadingElement>(null);

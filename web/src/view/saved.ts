@@ -99,9 +99,9 @@ export function addressOf(view: View, base: SavedView | null, saved: readonly Sa
   return isPlain(view) && defaultOf(saved) ? joined(`view=${ALL}`, passing) : toAddress(view);
 }
 
-/** The link to a saved view; null: to all issues without changes. */
-export function linkTo(base: SavedView | null, saved: readonly SavedView[]): string {
-  return addressOf(base ? viewOf(base) : DEFAULT_VIEW, base, saved);
+/** The link to a saved view, with these groups closed; null: to all issues without changes. */
+export function linkTo(base: SavedView | null, saved: readonly SavedView[], closed: View['closed'] = []): string {
+  return addressOf({ ...(base ? viewOf(base) : DEFAULT_VIEW), closed }, base, saved);
 }
 
 /** The views with one in its present state, in its place among those of its kind: everyone's come first, then one's own. */

@@ -33,7 +33,7 @@ export function BulkDrawer({ model, scope, edit, field, find = '' }: BulkDrawerP
   const counts = model.counting.counts.value;
   const count = scope === 'all' ? (counts?.matched ?? null) : countOf(targets);
   const isWhole = scope === 'all' && model.filter === null;
-  const close = () => (model.panels.drawer.value = null);
+  const close = () => model.panels.close();
   const begin = async (change: BulkEdit) => {
     if (await model.changes.begin({ targets, ...change })) close();
   };
