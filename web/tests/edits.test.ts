@@ -41,6 +41,13 @@ class Issues {
   readonly purged = new Set<number>();
   /** Requests without an answer; `lost` ones take effect. */
   away: 'no' | 'lost' | 'yes' = 'no';
+  /** Issues whose next operation of a batch finds DynamoDB busy; with `late`, it is written nevertheless. */
+  readonly busy = new Set<number>();
+  late = false;
+  /** The operations that were carried out under each key. */
+  private readonly finished = new Map<string, unknown>();
+  /** The keys of all batches that were sent. */
+  readonly sent: (string | null)[] = [];
   /** The keys of batches, and their answers. */
   readonly keys = new Map<string | null, unknown>();
   readonly writeQueue = new WriteQueue();
@@ -93,8 +100,10 @@ class Issues {
       this.changes.add(this.change);
       const key = new Headers(request.headers).get('Idempotency-Key');
       if (this.keys.has(key)) return Response.json(this.keys.get(key));
-      const answer = { results: body.operations.map((operation) => this.operate(operation)) };
-      this.keys.set(key, answer);
+      this.sent.push(key);
+      const results = body.operations.map((operation, at) => this.once(`${key ?? ''} ${at}`, operation));
+      const answer = { results };
+      if (!results.some(({ status }) => status === 503)) this.keys.set(key, answer);
       return Response.json(answer);
     }
     // The index does not have issue 2 yet.
@@ -103,6 +112,14 @@ class Issues {
     if (request.method === 'GET') return this.stored.has(num) ? Response.json(this.issueOf(num)) : new Response('{}', { status: 404 });
     const { status, issue, problem } = this.patch(num, body);
     return Response.json(issue ?? problem, { status, headers: { 'Content-Type': 'application/problem+json' } });
+  }
+
+  /** Carry out an operation unless an earlier attempt did. */
+  private once(place: string, operation: Operation) {
+    const isBusy = this.busy.delete(operation.update?.num ?? 0);
+    const result = this.finished.get(place) as ReturnType<Issues['operate']> | undefined ?? (isBusy && !this.late ? null : this.operate(operation));
+    if (result) this.finished.set(place, result);
+    return !result || isBusy ? { status: 503, problem: { type: 'x/overloaded', title: 'Service busy', status: 503, detail: 'Try again.' } } : result;
   }
 
   private operate({ create, update, delete: gone }: Operation) {
@@ -314,6 +331,27 @@ describe('unanswered edits', () => {
     expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'refused', text: 'Atlantis' });
     editor.forgetRefusal(1, 'city');
     expect(editor.marks.value.size).toBe(0);
+  });
+});
+
+describe('a batch in which single operations find the API busy', () => {
+  it.each([false, true])('is sent again under its key, and written once (the operation was carried out: %s)', async (late) => {
+    const issues = new Issues(3);
+    issues.busy.add(2);
+    issues.late = late;
+    const { editor } = issues.editor();
+    const done = editor.apply({ edits: [1, 2, 3].map((num) => edit(num, 'city', null, num === 3 ? 'Atlantis' : 'Rome')) });
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
+    expect([1, 2, 3].map((num) => editor.marks.value.get(keyOf(num, 'city'))?.kind)).toEqual(['pending', 'pending', 'pending']);
+    issues.writeQueue.retry();
+    await done;
+    expect([1, 2, 3].map((num) => issues.stored.get(num))).toMatchObject([
+      { version: 2, values: { city: 'Rome' } },
+      { version: 2, values: { city: 'Rome' } },
+      { version: 1 },
+    ]);
+    expect([...editor.marks.value.keys()]).toEqual([keyOf(3, 'city')]);
+    expect([issues.sent.length, new Set(issues.sent).size]).toEqual([2, 1]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The calls that write issues. */
 import type { Api } from '../api/client';
-import { ApiError, type ProblemDocument } from '../api/problem';
+import { ApiError, problemOf, type ProblemDocument } from '../api/problem';
+import { passes } from '../api/retry';
 import type { Issue } from '../api/types';
 import type { Field } from '../fields/fields';
 import { keptOf, type Kept, type Patch } from './change';
@@ -79,7 +80,11 @@ function noneIfAbsent(error: unknown): null {
   throw error;
 }
 
-/** Carry out up to 500 operations. Sent again under the same key, they are carried out once. */
+/**
+ * Carry out up to 500 operations. Sent again under the same key, they are carried out once.
+ *
+ * Throws ApiError while the API is too busy for some of them: it remembers the others, so the same batch completes it.
+ */
 export async function writeBatch(
   api: Api,
   project: string,
@@ -91,5 +96,7 @@ export async function writeBatch(
     body: { operations: operations as never[], return: 'minimal' },
     headers: { 'Idempotency-Key': key, 'X-Change-Id': change },
   });
+  const busy = body.results.find(({ status }) => passes(status));
+  if (busy) throw new ApiError(problemOf(busy.status, '', busy.problem));
   return body.results.map(({ num, version, problem }) => ({ num: num ?? null, version: version ?? null, problem: problem ?? null }));
 }
