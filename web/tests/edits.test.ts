@@ -468,6 +468,19 @@ describe('issues', () => {
     expect(editor.history.value.undone).toEqual([]);
   });
 
+  it('have the new number in the second of two steps that are redone at once', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ made: [newIssue({ name: 'new' })] });
+    await editor.apply({ edits: [edit(2, 'city', null, 'Rome')] });
+    await Promise.all([editor.undo(), editor.undo()]);
+    expect(names(issues)).toEqual(['1 n1']);
+    await Promise.all([editor.redo(), editor.redo()]);
+    expect(names(issues)).toEqual(['1 n1', '3 new']);
+    expect(issues.stored.get(3)?.values['city']).toBe('Rome');
+    expect([editor.marks.value.size, editor.history.value.done.length]).toEqual([0, 2]);
+  });
+
   it('that were deleted are restored by undo under their numbers, as soon as the history has the delete', async () => {
     const issues = new Issues(3);
     issues.lagging = 1;
@@ -527,9 +540,15 @@ describe('issues', () => {
     await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     editor.began('c');
     expect(editor.history.value.done.length).toBe(2);
-    expect(await editor.takeJob()).toBe('c');
-    expect(await editor.takeJob()).toBeNull();
-    expect(await editor.undo()).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
+    const reverted: string[] = [];
+    const undoJobs = (over: boolean) => (job: string) => Promise.resolve(reverted.push(`${job} ${over}`)).then(() => over);
+    expect(await editor.undo(undefined, undoJobs(false))).toBeNull();
+    expect(editor.history.value.done).toHaveLength(2);
+    // The second waits for its turn: its step is the edit.
+    const [byJobs, outcome] = await Promise.all([editor.undo(undefined, undoJobs(true)), editor.undo(undefined, undoJobs(true))]);
+    expect(byJobs).toBeNull();
+    expect(outcome).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
+    expect(reverted).toEqual(['c false', 'c true']);
   });
 
   it('that are many are restored by a job, and the page waits for it', async () => {

@@ -15,6 +15,16 @@ export type Operation =
   | { readonly update: { readonly num: number; readonly base?: number } & Patch }
   | { readonly delete: { readonly num: number; readonly version?: number } };
 
+/** The member that names the version that the user saw; 0 if it is unknown. */
+export function baseOf(version = 0): { readonly base?: number } {
+  return version ? { base: version } : {};
+}
+
+/** The same, for a delete. */
+export function versionOf(version: number): { readonly version?: number } {
+  return version ? { version } : {};
+}
+
 export interface OperationResult {
   readonly num: number | null;
   readonly version: number | null;
