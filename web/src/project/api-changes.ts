@@ -1,4 +1,6 @@
 /** Changes that the API makes by itself: bulk changes by jobs, and the undo of a change by its id. */
+import { ApiError } from '../api/problem';
+import { isPassing } from '../api/retry';
 import type { BackgroundJob, ChangeEvent } from '../api/types';
 import { permits } from '../auth/session';
 import type { Change } from '../edits/change';
@@ -38,11 +40,11 @@ export class ApiChanges {
     else await this.model.jobs.undo(job);
   }
 
-  /** Undo all jobs of an own change. Returns false if that was refused. */
+  /** Undo all jobs of an own change. Returns false if that was refused, and may succeed later. */
   private async undoJobs(change: string): Promise<boolean> {
     this.model.panels.window.value = 'jobs';
     await this.model.jobs.undo({ change, created_by: this.model.user.user });
-    return this.model.jobs.refusal.peek() === null;
+    return !mayPass(this.model.jobs.refusal.peek());
   }
 
   /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
@@ -65,4 +67,9 @@ export class ApiChanges {
   mayRevert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
     return this.model.canEdit && change !== null && by !== null && (by === this.model.user.user || permits(this.model.role, 'admin'));
   }
+}
+
+/** Whether a refused undo may succeed later: the API is busy, a job of the change is open yet, or the history lags. */
+function mayPass(refusal: unknown): boolean {
+  return isPassing(refusal) || (refusal instanceof ApiError && (refusal.kind === 'conflict' || refusal.kind === 'history-not-ready'));
 }
