@@ -1,3 +1,4 @@
+import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import { fieldOfError, newIssue, NO_CHANGE, patchOf, reverted, type CellEdit, type Change } from '../src/edits/change';
@@ -39,6 +40,8 @@ class Issues {
   /** Deleted issues, each with the change that deleted it, and issues that cannot be restored. */
   readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
   readonly purged = new Set<number>();
+  /** Cities that the API writes in another form. */
+  readonly spelled = new Map<unknown, string>();
   /** Requests without an answer; `lost` ones take effect. */
   away: 'no' | 'lost' | 'yes' = 'no';
   /** Issues whose next operation of a batch finds DynamoDB busy; with `late`, it is written nevertheless. */
@@ -168,7 +171,7 @@ class Issues {
       .map((field) => ({ field, by: issue.by }));
     if (conflicts.length) return refuse(409, { conflicts, ...(this.hasCurrent && { current: this.issueOf(num) }) });
     if (this.sunk.has(fields?.['city'])) return refuse(400, { errors: [{ field: 'fields.city', message: 'sunk' }] });
-    this.set(num, wanted, 'ada');
+    this.set(num, { ...wanted, ...(this.spelled.has(wanted['city']) && { city: this.spelled.get(wanted['city']) }) }, 'ada');
     return { status: 200, issue: this.issueOf(num), problem: null };
   }
 
@@ -445,6 +448,78 @@ describe('edits of many issues', () => {
     expect(issues.stored.get(5)?.values['city']).toBe('Rome');
     await editor.redo();
     expect(editor.history.value.undone).toEqual([]);
+  });
+});
+
+describe('undo and redo of a cell that another user has changed since', () => {
+  /** Another user changes a field, and the page shows it at once. */
+  function live(issues: Issues, num: number, id: string, value: string): void {
+    issues.other(num, id, value);
+    const row = issues.held.get(num) ?? { num, version: 0, values: {} };
+    issues.held.set(num, { ...row, version: issues.stored.get(num)?.version ?? 0, values: { ...row.values, [id]: value } });
+  }
+
+  const cityMark = (editor: Editor) => editor.marks.value.get(keyOf(1, 'city'));
+
+  it('ask which value to keep, and write the other edits of the step', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome'), edit(1, 'name', 'n1', 'mine')] });
+    live(issues, 1, 'city', 'Oslo');
+    await editor.undo();
+    expect(issues.stored.get(1)?.values).toMatchObject({ name: 'n1', city: 'Oslo' });
+    expect(cityMark(editor)).toMatchObject({ kind: 'conflict', yours: null, theirs: 'Oslo', by: null });
+    expect(editor.history.value.undone).toMatchObject([{ edits: [{ field: 'name' }] }]);
+    await editor.resolve(1, 'city', 'theirs');
+    expect([issues.stored.get(1)?.values['city'], editor.marks.value.size]).toEqual(['Oslo', 0]);
+  });
+
+  it('write the own value if the user keeps it, as a step of its own', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    await editor.undo();
+    live(issues, 1, 'city', 'Oslo');
+    await editor.redo();
+    expect(cityMark(editor)).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo' });
+    await editor.resolve(1, 'city', 'yours');
+    expect(issues.stored.get(1)?.values['city']).toBe('Rome');
+    await editor.undo();
+    expect(issues.stored.get(1)?.values['city']).toBe('Oslo');
+  });
+
+  it('do not ask about another field, the value to be restored, or another form of the own value', async () => {
+    const issues = new Issues(2);
+    const { editor } = issues.editor();
+    const cost = (num: number) => ({ num, field: 'cost', before: null, after: new LosslessNumber('1.50') });
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome'), cost(1), cost(2)] });
+    live(issues, 1, 'name', 'theirs');
+    for (const [num, row] of issues.held) issues.held.set(num, { ...row, values: { ...row.values, cost: 1.5 } });
+    await editor.undo();
+    expect([1, 2].map((num) => issues.stored.get(num)?.values['cost'])).toEqual([null, null]);
+    live(issues, 1, 'city', 'Rome');
+    await editor.redo();
+    expect([editor.marks.value.size, issues.stored.get(1)?.values['city']]).toEqual([0, 'Rome']);
+  });
+
+  it('compare with the value as the API has written it', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    issues.spelled.set('rome', 'Rome');
+    await editor.apply({ edits: [edit(1, 'city', null, 'rome')] });
+    expect(issues.held.get(1)?.values['city']).toBe('Rome');
+    await editor.undo();
+    expect([editor.marks.value.size, issues.stored.get(1)?.values['city']]).toEqual([0, null]);
+  });
+
+  it('write an issue that is not held on top of the own version', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    issues.held.delete(1);
+    issues.other(1, 'city', 'Oslo');
+    await editor.undo();
+    expect(cityMark(editor)).toMatchObject({ kind: 'conflict', yours: null, theirs: 'Oslo', by: 'bob' });
   });
 });
 

@@ -119,7 +119,7 @@ export class Editor {
         return null;
       }
       if (last.undo !== undefined) return this.reverse(last, undid, redid);
-      const back = inverse(last);
+      const back = this.unlessChanged(inverse(last));
       const { id } = last;
       const write = id === undefined ? undefined : (unsent: Unsent) => this.restore(back, id, unsent);
       return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
@@ -137,7 +137,7 @@ export class Editor {
       if (!last) return null;
       this.history.value = rest;
       if (last.undo !== undefined) return this.reverse(last, redid, undid);
-      return this.make(last, redid);
+      return this.make(this.unlessChanged(last), redid);
     });
   }
 
@@ -223,6 +223,23 @@ export class Editor {
     });
     this.steps = turn.catch(() => undefined);
     return turn;
+  }
+
+  /**
+   * The change of an undo or redo, without the edits of cells that someone has changed since that step. These are
+   * conflicts, so that the user chooses.
+   */
+  private unlessChanged(change: Change): Change {
+    const edits = change.edits.filter((edit) => {
+      const row = this.rows.held(edit.num);
+      // A row that the API has reverted may not be read again yet.
+      if (!row || row.version < this.seen(edit.num)) return true;
+      const theirs = valueOf(row, edit.field);
+      if (!clashes(edit, theirs)) return true;
+      this.mark([edit], { kind: 'conflict', yours: edit.after, theirs, version: row.version, by: null });
+      return false;
+    });
+    return { ...change, edits };
   }
 
   /**
