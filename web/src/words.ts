@@ -349,7 +349,10 @@ export const words = {
   },
   conflict: {
     title: 'Someone else changed this',
-    detail: (field: string, by: string) => `${by} changed “${field}” after you opened it. Choose the value to keep.`,
+    detail: (field: string, by: string | null) =>
+      by === null
+        ? `“${field}” has changed since the step that you undo or redo. Choose the value to keep.`
+        : `${by} changed “${field}” after you opened it. Choose the value to keep.`,
     yours: 'Yours',
     theirs: 'Theirs',
     of: (what: string, side: string) => `${what}: ${side}`,

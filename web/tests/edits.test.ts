@@ -1,3 +1,4 @@
+import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import { fieldOfError, newIssue, NO_CHANGE, patchOf, reverted, type CellEdit, type Change } from '../src/edits/change';
@@ -39,8 +40,17 @@ class Issues {
   /** Deleted issues, each with the change that deleted it, and issues that cannot be restored. */
   readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
   readonly purged = new Set<number>();
+  /** Cities that the API writes in another form. */
+  readonly spelled = new Map<unknown, string>();
   /** Requests without an answer; `lost` ones take effect. */
   away: 'no' | 'lost' | 'yes' = 'no';
+  /** Issues whose next operation of a batch finds DynamoDB busy; with `late`, it is written nevertheless. */
+  readonly busy = new Set<number>();
+  late = false;
+  /** The operations that were carried out under each key. */
+  private readonly finished = new Map<string, unknown>();
+  /** The keys of all batches that were sent. */
+  readonly sent: (string | null)[] = [];
   /** The keys of batches, and their answers. */
   readonly keys = new Map<string | null, unknown>();
   readonly writeQueue = new WriteQueue();
@@ -93,8 +103,10 @@ class Issues {
       this.changes.add(this.change);
       const key = new Headers(request.headers).get('Idempotency-Key');
       if (this.keys.has(key)) return Response.json(this.keys.get(key));
-      const answer = { results: body.operations.map((operation) => this.operate(operation)) };
-      this.keys.set(key, answer);
+      this.sent.push(key);
+      const results = body.operations.map((operation, at) => this.once(`${key ?? ''} ${at}`, operation));
+      const answer = { results };
+      if (!results.some(({ status }) => status === 503)) this.keys.set(key, answer);
       return Response.json(answer);
     }
     // The index does not have issue 2 yet.
@@ -103,6 +115,14 @@ class Issues {
     if (request.method === 'GET') return this.stored.has(num) ? Response.json(this.issueOf(num)) : new Response('{}', { status: 404 });
     const { status, issue, problem } = this.patch(num, body);
     return Response.json(issue ?? problem, { status, headers: { 'Content-Type': 'application/problem+json' } });
+  }
+
+  /** Carry out an operation unless an earlier attempt did. */
+  private once(place: string, operation: Operation) {
+    const isBusy = this.busy.delete(operation.update?.num ?? 0);
+    const result = this.finished.get(place) as ReturnType<Issues['operate']> | undefined ?? (isBusy && !this.late ? null : this.operate(operation));
+    if (result) this.finished.set(place, result);
+    return !result || isBusy ? { status: 503, problem: { type: 'x/overloaded', title: 'Service busy', status: 503, detail: 'Try again.' } } : result;
   }
 
   private operate({ create, update, delete: gone }: Operation) {
@@ -151,7 +171,7 @@ class Issues {
       .map((field) => ({ field, by: issue.by }));
     if (conflicts.length) return refuse(409, { conflicts, ...(this.hasCurrent && { current: this.issueOf(num) }) });
     if (this.sunk.has(fields?.['city'])) return refuse(400, { errors: [{ field: 'fields.city', message: 'sunk' }] });
-    this.set(num, wanted, 'ada');
+    this.set(num, { ...wanted, ...(this.spelled.has(wanted['city']) && { city: this.spelled.get(wanted['city']) }) }, 'ada');
     return { status: 200, issue: this.issueOf(num), problem: null };
   }
 
@@ -317,6 +337,27 @@ describe('unanswered edits', () => {
   });
 });
 
+describe('a batch in which single operations find the API busy', () => {
+  it.each([false, true])('is sent again under its key, and written once (the operation was carried out: %s)', async (late) => {
+    const issues = new Issues(3);
+    issues.busy.add(2);
+    issues.late = late;
+    const { editor } = issues.editor();
+    const done = editor.apply({ edits: [1, 2, 3].map((num) => edit(num, 'city', null, num === 3 ? 'Atlantis' : 'Rome')) });
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
+    expect([1, 2, 3].map((num) => editor.marks.value.get(keyOf(num, 'city'))?.kind)).toEqual(['pending', 'pending', 'pending']);
+    issues.writeQueue.retry();
+    await done;
+    expect([1, 2, 3].map((num) => issues.stored.get(num))).toMatchObject([
+      { version: 2, values: { city: 'Rome' } },
+      { version: 2, values: { city: 'Rome' } },
+      { version: 1 },
+    ]);
+    expect([...editor.marks.value.keys()]).toEqual([keyOf(3, 'city')]);
+    expect([issues.sent.length, new Set(issues.sent).size]).toEqual([2, 1]);
+  });
+});
+
 describe('two edits of one cell, of which the first has no answer yet', () => {
   /** Edit the city of issue 1 twice, both before the first edit is sent. */
   async function twice(issues: Issues, first: string, second: string | null) {
@@ -410,6 +451,78 @@ describe('edits of many issues', () => {
   });
 });
 
+describe('undo and redo of a cell that another user has changed since', () => {
+  /** Another user changes a field, and the page shows it at once. */
+  function live(issues: Issues, num: number, id: string, value: string): void {
+    issues.other(num, id, value);
+    const row = issues.held.get(num) ?? { num, version: 0, values: {} };
+    issues.held.set(num, { ...row, version: issues.stored.get(num)?.version ?? 0, values: { ...row.values, [id]: value } });
+  }
+
+  const cityMark = (editor: Editor) => editor.marks.value.get(keyOf(1, 'city'));
+
+  it('ask which value to keep, and write the other edits of the step', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome'), edit(1, 'name', 'n1', 'mine')] });
+    live(issues, 1, 'city', 'Oslo');
+    await editor.undo();
+    expect(issues.stored.get(1)?.values).toMatchObject({ name: 'n1', city: 'Oslo' });
+    expect(cityMark(editor)).toMatchObject({ kind: 'conflict', yours: null, theirs: 'Oslo', by: null });
+    expect(editor.history.value.undone).toMatchObject([{ edits: [{ field: 'name' }] }]);
+    await editor.resolve(1, 'city', 'theirs');
+    expect([issues.stored.get(1)?.values['city'], editor.marks.value.size]).toEqual(['Oslo', 0]);
+  });
+
+  it('write the own value if the user keeps it, as a step of its own', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    await editor.undo();
+    live(issues, 1, 'city', 'Oslo');
+    await editor.redo();
+    expect(cityMark(editor)).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo' });
+    await editor.resolve(1, 'city', 'yours');
+    expect(issues.stored.get(1)?.values['city']).toBe('Rome');
+    await editor.undo();
+    expect(issues.stored.get(1)?.values['city']).toBe('Oslo');
+  });
+
+  it('do not ask about another field, the value to be restored, or another form of the own value', async () => {
+    const issues = new Issues(2);
+    const { editor } = issues.editor();
+    const cost = (num: number) => ({ num, field: 'cost', before: null, after: new LosslessNumber('1.50') });
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome'), cost(1), cost(2)] });
+    live(issues, 1, 'name', 'theirs');
+    for (const [num, row] of issues.held) issues.held.set(num, { ...row, values: { ...row.values, cost: 1.5 } });
+    await editor.undo();
+    expect([1, 2].map((num) => issues.stored.get(num)?.values['cost'])).toEqual([null, null]);
+    live(issues, 1, 'city', 'Rome');
+    await editor.redo();
+    expect([editor.marks.value.size, issues.stored.get(1)?.values['city']]).toEqual([0, 'Rome']);
+  });
+
+  it('compare with the value as the API has written it', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    issues.spelled.set('rome', 'Rome');
+    await editor.apply({ edits: [edit(1, 'city', null, 'rome')] });
+    expect(issues.held.get(1)?.values['city']).toBe('Rome');
+    await editor.undo();
+    expect([editor.marks.value.size, issues.stored.get(1)?.values['city']]).toEqual([0, null]);
+  });
+
+  it('write an issue that is not held on top of the own version', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    issues.held.delete(1);
+    issues.other(1, 'city', 'Oslo');
+    await editor.undo();
+    expect(cityMark(editor)).toMatchObject({ kind: 'conflict', yours: null, theirs: 'Oslo', by: 'bob' });
+  });
+});
+
 describe('issues', () => {
   const names = (issues: Issues) => [...issues.stored].map(([num, { values }]) => `${num} ${String(values['name'])}`);
 
@@ -428,6 +541,19 @@ describe('issues', () => {
     await editor.redo();
     expect(issues.stored.get(3)?.values['city']).toBe('Rome');
     expect(editor.history.value.undone).toEqual([]);
+  });
+
+  it('have the new number in the second of two steps that are redone at once', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ made: [newIssue({ name: 'new' })] });
+    await editor.apply({ edits: [edit(2, 'city', null, 'Rome')] });
+    await Promise.all([editor.undo(), editor.undo()]);
+    expect(names(issues)).toEqual(['1 n1']);
+    await Promise.all([editor.redo(), editor.redo()]);
+    expect(names(issues)).toEqual(['1 n1', '3 new']);
+    expect(issues.stored.get(3)?.values['city']).toBe('Rome');
+    expect([editor.marks.value.size, editor.history.value.done.length]).toEqual([0, 2]);
   });
 
   it('that were deleted are restored by undo under their numbers, as soon as the history has the delete', async () => {
@@ -489,9 +615,15 @@ describe('issues', () => {
     await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     editor.began('c');
     expect(editor.history.value.done.length).toBe(2);
-    expect(await editor.takeJob()).toBe('c');
-    expect(await editor.takeJob()).toBeNull();
-    expect(await editor.undo()).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
+    const reverted: string[] = [];
+    const undoJobs = (over: boolean) => (job: string) => Promise.resolve(reverted.push(`${job} ${over}`)).then(() => over);
+    expect(await editor.undo(undefined, undoJobs(false))).toBeNull();
+    expect(editor.history.value.done).toHaveLength(2);
+    // The second waits for its turn: its step is the edit.
+    const [byJobs, outcome] = await Promise.all([editor.undo(undefined, undoJobs(true)), editor.undo(undefined, undoJobs(true))]);
+    expect(byJobs).toBeNull();
+    expect(outcome).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
+    expect(reverted).toEqual(['c false', 'c true']);
   });
 
   it('that are many are restored by a job, and the page waits for it', async () => {

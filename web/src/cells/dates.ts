@@ -101,5 +101,7 @@ function hourOf(hours: number, half: string | undefined): number | null {
 
 function instantOf(text: string, fraction = ''): string | null {
   const instant = new Date(text);
-  return Number.isNaN(instant.getTime()) ? null : `${instant.toISOString().slice(0, 19)}${fraction && `.${fraction}`}Z`;
+  // As the API answers it: without zeros at the end.
+  const digits = fraction.replace(/0+$/, '');
+  return Number.isNaN(instant.getTime()) ? null : `${instant.toISOString().slice(0, 19)}${digits && `.${digits}`}Z`;
 }

@@ -1,6 +1,6 @@
 /** Changes of cells and of whole issues, as undo remembers them and as the API takes them. Pure. */
 import type { GridRow } from '../api/types';
-import type { CellValue } from '../fields/values';
+import { sameValue, type CellValue } from '../fields/values';
 import type { Field } from '../fields/fields';
 import { arrangedWith, unarranged, type Arrangement } from './placing';
 
@@ -63,6 +63,17 @@ export function renumbered(change: Change, numbers: ReadonlyMap<number, number>)
   const now = <T extends { readonly num: number }>(one: T): T => ({ ...one, num: numbers.get(one.num) ?? one.num });
   const { edits, made, deleted, places } = change;
   return { ...change, edits: edits.map(now), made: made.map(now), deleted: deleted.map(now), ...(places && { places: arrangedWith(places, numbers) }) };
+}
+
+/** The new numbers of issues that were created again, by their former numbers. */
+export function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<number, number> {
+  const byBody = new Map(wanted.map(({ num, body }) => [body, num]));
+  return new Map(made.flatMap(({ num, body }) => (byBody.get(body) ? [[byBody.get(body) ?? 0, num] as const] : [])));
+}
+
+/** Whether another value than an edit expects is in its cell, and not already its own. */
+export function clashes({ before, after }: CellEdit, theirs: CellValue): boolean {
+  return !sameValue(theirs, before) && !sameValue(theirs, after);
 }
 
 /** The values to create an issue again, as it is now: without the computed ones, and without defaults where it has none. */

@@ -14,13 +14,14 @@ import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
 import { changeId } from './change-id';
-import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept } from './change';
+import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
-import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
+import { merged, withEdits } from './rows';
+import { BATCH, baseOf, patchIssue, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** The rows in which an edit is shown. */
 export interface HeldRows {
@@ -83,6 +84,8 @@ export class Editor {
   /** In their order. */
   private readonly unsent = new Set<Unsent>();
   private queue: Promise<unknown> = Promise.resolve();
+  /** Ends with the last undo or redo. */
+  private steps: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly api: Api,
@@ -104,18 +107,23 @@ export class Editor {
 
   /**
    * Undo a step, by default the last. Restores the issues that it deleted, and deletes the issues that it created. Null if
-   * it is no step any more.
+   * it is no step any more, or a step of jobs: `undoJobs` reverts these by their id, and returns whether the step is over.
    */
-  async undo(step?: Change): Promise<Outcome | null> {
-    await this.settled();
-    const [last, rest] = undoing(this.history.peek(), step);
-    if (!last) return null;
-    this.history.value = rest;
-    if (last.undo !== undefined) return this.reverse(last, undid, redid);
-    const back = inverse(last);
-    const { id } = last;
-    const write = id === undefined ? undefined : (unsent: Unsent) => this.restore(back, id, unsent);
-    return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
+  undo(step?: Change, undoJobs: (job: string) => Promise<boolean> = () => Promise.resolve(true)): Promise<Outcome | null> {
+    return this.inTurn(async () => {
+      const [last, rest] = undoing(this.history.peek(), step);
+      if (!last) return null;
+      this.history.value = rest;
+      if (last.job !== undefined) {
+        if (!(await undoJobs(last.job))) this.history.value = redid(this.history.peek(), last);
+        return null;
+      }
+      if (last.undo !== undefined) return this.reverse(last, undid, redid);
+      const back = this.unlessChanged(inverse(last));
+      const { id } = last;
+      const write = id === undefined ? undefined : (unsent: Unsent) => this.restore(back, id, unsent);
+      return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
+    });
   }
 
   /** A job was started: it is the last step. */
@@ -123,22 +131,14 @@ export class Editor {
     this.history.value = did(this.history.peek(), { ...NO_CHANGE, job });
   }
 
-  /** Remove a step, by default the last, if it is a job's, and return the id that reverts it; otherwise null. */
-  async takeJob(step?: Change): Promise<string | null> {
-    await this.settled();
-    const [last, rest] = undoing(this.history.peek(), step);
-    if (last?.job === undefined) return null;
-    this.history.value = rest;
-    return last.job;
-  }
-
-  async redo(): Promise<Outcome | null> {
-    await this.settled();
-    const [last, rest] = redoing(this.history.peek());
-    if (!last) return null;
-    this.history.value = rest;
-    if (last.undo !== undefined) return this.reverse(last, redid, undid);
-    return this.make(last, redid);
+  redo(): Promise<Outcome | null> {
+    return this.inTurn(async () => {
+      const [last, rest] = redoing(this.history.peek());
+      if (!last) return null;
+      this.history.value = rest;
+      if (last.undo !== undefined) return this.reverse(last, redid, undid);
+      return this.make(this.unlessChanged(last), redid);
+    });
   }
 
   /**
@@ -212,9 +212,34 @@ export class Editor {
     return turn;
   }
 
-  /** Resolves when nothing is being written: until then the last step is not known. */
-  private async settled(): Promise<void> {
-    for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
+  /**
+   * Undo or redo a step when nothing is being written, and no earlier one is on the way: until then the last step, and
+   * the numbers of its issues, are not known.
+   */
+  private inTurn(take: () => Promise<Outcome | null>): Promise<Outcome | null> {
+    const turn = this.steps.then(async () => {
+      for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
+      return take();
+    });
+    this.steps = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /**
+   * The change of an undo or redo, without the edits of cells that someone has changed since that step. These are
+   * conflicts, so that the user chooses.
+   */
+  private unlessChanged(change: Change): Change {
+    const edits = change.edits.filter((edit) => {
+      const row = this.rows.held(edit.num);
+      // A row that the API has reverted may not be read again yet.
+      if (!row || row.version < this.seen(edit.num)) return true;
+      const theirs = valueOf(row, edit.field);
+      if (!clashes(edit, theirs)) return true;
+      this.mark([edit], { kind: 'conflict', yours: edit.after, theirs, version: row.version, by: null });
+      return false;
+    });
+    return { ...change, edits };
   }
 
   /**
@@ -364,7 +389,9 @@ export class Editor {
           continue;
         }
         // A value that was typed back while the edit before it was refused changes nothing.
-        taken.push(...own.filter(({ before, after }) => !sameValue(before, after)));
+        const changed = own.filter(({ before, after }) => !sameValue(before, after));
+        // The API may write a value in another form, which undo compares with the row.
+        taken.push(...changed.map((edit) => ('row' in result ? { ...edit, after: valueOf(result.row, edit.field) } : edit)));
         const base = bases.get(num) ?? 0;
         const version = 'row' in result ? result.row.version : result.version;
         const isNext = !base || version === base + 1;
@@ -458,10 +485,7 @@ export class Editor {
       this.rollBack(edits, error instanceof Error ? error.message : String(error), unsent);
       return [];
     }
-    const clash = edits.filter(({ field, before, after }) => {
-      const theirs = valueOf(current, field);
-      return !sameValue(theirs, before) && !sameValue(theirs, after);
-    });
+    const clash = edits.filter((edit) => clashes(edit, valueOf(current, edit.field)));
     const rest = edits.filter((edit) => !clash.includes(edit));
     this.versions.set(num, current.version);
     unsent.bases.set(num, current.version);
@@ -559,34 +583,9 @@ export class Editor {
   }
 }
 
-function baseOf(version = 0): { readonly base?: number } {
-  return version ? { base: version } : {};
-}
-
-function versionOf(version: number): { readonly version?: number } {
-  return version ? { version } : {};
-}
-
-/** The new numbers of issues that were created again, by their former numbers. */
-function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<number, number> {
-  const byBody = new Map(wanted.map(({ num, body }) => [body, num]));
-  return new Map(made.flatMap(({ num, body }) => (byBody.get(body) ? [[byBody.get(body) ?? 0, num] as const] : [])));
-}
-
-/** A row with the values that the API now has. A field that it does not have is empty. */
-function merged(row: Row, current: Row): Row {
-  const cleared = Object.fromEntries(Object.keys(row.values).map((field) => [field, null]));
-  return { ...row, unavailable: undefined, ...current, values: { ...cleared, ...current.values } };
-}
-
 /** These edits will not be written. */
 function drop({ edits }: Unsent, refused: readonly CellEdit[]): void {
   for (const [num, own] of byIssue(refused)) edits.set(num, (edits.get(num) ?? []).filter((edit) => !own.includes(edit)));
-}
-
-function withEdits(row: Row, edits: readonly CellEdit[]): Row {
-  const values: Record<string, CellValue> = Object.fromEntries(edits.map(({ field, after }) => [field, after]));
-  return { ...row, values: { ...row.values, ...values } };
 }
 
 function problemIn(error: unknown): ProblemDocument {

@@ -8,7 +8,8 @@ export type Mark =
   | { readonly kind: 'changed'; readonly by: string | null }
   /** The text that was typed, and why it was not taken. */
   | { readonly kind: 'refused'; readonly text: string; readonly message: string }
-  | { readonly kind: 'conflict'; readonly yours: CellValue; readonly theirs: CellValue; readonly version: number; readonly by: string };
+  /** The user who has changed the cell is unknown (`by` is null) if the page found out before it wrote. */
+  | { readonly kind: 'conflict'; readonly yours: CellValue; readonly theirs: CellValue; readonly version: number; readonly by: string | null };
 
 /** The text about a cell with this mark; empty for none. */
 export function noteOf(mark: Mark | undefined): string {

@@ -1,6 +1,7 @@
 /** The calls that write issues. */
 import type { Api } from '../api/client';
-import { ApiError, type ProblemDocument } from '../api/problem';
+import { ApiError, problemOf, type ProblemDocument } from '../api/problem';
+import { passes } from '../api/retry';
 import type { Issue } from '../api/types';
 import type { Field } from '../fields/fields';
 import { keptOf, type Kept, type Patch } from './change';
@@ -13,6 +14,16 @@ export type Operation =
   | { readonly create: Patch }
   | { readonly update: { readonly num: number; readonly base?: number } & Patch }
   | { readonly delete: { readonly num: number; readonly version?: number } };
+
+/** The member that names the version that the user saw; 0 if it is unknown. */
+export function baseOf(version = 0): { readonly base?: number } {
+  return version ? { base: version } : {};
+}
+
+/** The same, for a delete. */
+export function versionOf(version: number): { readonly version?: number } {
+  return version ? { version } : {};
+}
 
 export interface OperationResult {
   readonly num: number | null;
@@ -79,7 +90,11 @@ function noneIfAbsent(error: unknown): null {
   throw error;
 }
 
-/** Carry out up to 500 operations. Sent again under the same key, they are carried out once. */
+/**
+ * Carry out up to 500 operations. Sent again under the same key, they are carried out once.
+ *
+ * Throws ApiError while the API is too busy for some of them: it remembers the others, so the same batch completes it.
+ */
 export async function writeBatch(
   api: Api,
   project: string,
@@ -91,5 +106,7 @@ export async function writeBatch(
     body: { operations: operations as never[], return: 'minimal' },
     headers: { 'Idempotency-Key': key, 'X-Change-Id': change },
   });
+  const busy = body.results.find(({ status }) => passes(status));
+  if (busy) throw new ApiError(problemOf(busy.status, '', busy.problem));
   return body.results.map(({ num, version, problem }) => ({ num: num ?? null, version: version ?? null, problem: problem ?? null }));
 }

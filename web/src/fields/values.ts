@@ -1,4 +1,5 @@
 /** Values of fields, and rows as the page keeps them. */
+import { compareNumber } from 'lossless-json';
 import { isExact, type Exact } from '../api/json';
 import type { GridRow } from '../api/types';
 
@@ -86,6 +87,7 @@ export function unavailableIn({ unavailable }: Row, field: string): Reason | und
 /** Whether two values are the same to the API. */
 export function sameValue(a: CellValue, b: CellValue): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => item === b[index]);
-  if (isExact(a) && isExact(b)) return String(a) === String(b);
+  // The API keeps numbers, not their texts: 1.50 is 1.5.
+  if (isExact(a) && isExact(b)) return compareNumber(String(a), String(b)) === 0;
   return a === b;
 }

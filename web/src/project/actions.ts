@@ -529,8 +529,7 @@ export class Actions {
   /** Undo a step, by default the last. */
   async undo(step?: Change): Promise<void> {
     if (writeQueue.state.peek() !== 'empty') this.outcome.value = words.edit.undoWaits;
-    if (await this.model.changes.undoJob(step)) return;
-    this.report(await this.model.editor.undo(step), words.actions.restored);
+    this.report(await this.model.changes.undo(step), words.actions.restored);
   }
 
   async redo(): Promise<void> {

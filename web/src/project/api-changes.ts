@@ -1,8 +1,11 @@
 /** Changes that the API makes by itself: bulk changes by jobs, and the undo of a change by its id. */
+import { ApiError } from '../api/problem';
+import { isPassing } from '../api/retry';
 import type { BackgroundJob, ChangeEvent } from '../api/types';
 import { permits } from '../auth/session';
 import type { Change } from '../edits/change';
 import { changeId } from '../edits/change-id';
+import type { Outcome } from '../edits/editor';
 import { stepOfJobs } from '../edits/history';
 import { countTouched } from '../edits/revert';
 import type { Target } from '../rows/targets';
@@ -24,22 +27,24 @@ export class ApiChanges {
     return begun;
   }
 
-  /** Undo the jobs of a step, by default the last one. Returns whether it was such a step. */
-  async undoJob(step?: Change): Promise<boolean> {
-    const change = await this.model.editor.takeJob(step);
-    if (change === null) return false;
-    this.model.panels.window.value = 'jobs';
-    await this.model.jobs.undo({ change, created_by: this.model.user.user });
-    // It may be open yet.
-    if (this.model.jobs.refusal.peek() !== null) this.model.editor.began(change);
-    return true;
+  /** Undo a step, by default the last. Null for a step of jobs, whose undo the window of jobs shows. */
+  undo(step?: Change): Promise<Outcome | null> {
+    return this.model.editor.undo(step, (change) => this.undoJobs(change));
   }
 
   /** Undo a job that the list of jobs shows; if it belongs to a step of this page, the whole step. */
   async undoListed(job: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<void> {
     const isOwn = job.created_by === this.model.user.user;
     const step = isOwn ? stepOfJobs(this.model.editor.history.peek(), job.change) : undefined;
-    if (!step || !(await this.undoJob(step))) await this.model.jobs.undo(job);
+    if (step) await this.undo(step);
+    else await this.model.jobs.undo(job);
+  }
+
+  /** Undo all jobs of an own change. Returns false if that was refused, and may succeed later. */
+  private async undoJobs(change: string): Promise<boolean> {
+    this.model.panels.window.value = 'jobs';
+    await this.model.jobs.undo({ change, created_by: this.model.user.user });
+    return !mayPass(this.model.jobs.refusal.peek());
   }
 
   /** The number of issues that a change in a history affected; null if the API cannot revert so many at once. */
@@ -62,4 +67,9 @@ export class ApiChanges {
   mayRevert({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
     return this.model.canEdit && change !== null && by !== null && (by === this.model.user.user || permits(this.model.role, 'admin'));
   }
+}
+
+/** Whether a refused undo may succeed later: the API is busy, a job of the change is open yet, or the history lags. */
+function mayPass(refusal: unknown): boolean {
+  return isPassing(refusal) || (refusal instanceof ApiError && (refusal.kind === 'conflict' || refusal.kind === 'history-not-ready'));
 }

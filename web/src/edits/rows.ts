@@ -1,0 +1,15 @@
+/** Rows with the values of edits and of answers. Pure. */
+import type { CellValue, Row } from '../fields/values';
+import type { CellEdit } from './change';
+
+/** A row with the values that the API now has. A field that it does not have is empty. */
+export function merged(row: Row, current: Row): Row {
+  const cleared = Object.fromEntries(Object.keys(row.values).map((field) => [field, null]));
+  return { ...row, unavailable: undefined, ...current, values: { ...cleared, ...current.values } };
+}
+
+/** A row with the values that edits give it. */
+export function withEdits(row: Row, edits: readonly CellEdit[]): Row {
+  const values: Record<string, CellValue> = Object.fromEntries(edits.map(({ field, after }) => [field, after]));
+  return { ...row, values: { ...row.values, ...values } };
+}
