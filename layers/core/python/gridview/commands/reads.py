@@ -114,7 +114,8 @@ def page_of_projects(
         if key in stored and (found := to_json(keys.parse_project(key[0])[1], stored[key])) is not None
     ]
     shown = fitting(found for _, found in listed)
-    last = places[-1][keys.SORT] if page.last is not None else None
+    more = page.last is not None or len(page.items) > len(places)
+    last = places[-1][keys.SORT] if more else None
     if len(shown) < len(listed):
         last = listed[len(shown) - 1][0]
     return {"items": shown, "next": None if last is None else cursors.seal(last, binding)}
