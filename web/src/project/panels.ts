@@ -1,5 +1,6 @@
 /** The open panels and windows around the grid. They are not part of the view, so no link restores them. */
 import { signal } from '@preact/signals';
+import { Unwritten } from '../edits/unwritten';
 import { CommentDrafts } from './comment-drafts';
 
 /** The issues of a bulk change: all that match the filter, the ones in the selected rows, or the ones that are checked. */
@@ -46,7 +47,11 @@ export class Panels {
   /** A dropped file, to be imported. */
   readonly dropped = signal<File | null>(null);
 
-  constructor(readonly comments = new CommentDrafts()) {}
+  constructor(
+    readonly comments = new CommentDrafts(),
+    /** Lists what the API refuses after the project was closed. */
+    readonly unwritten = new Unwritten(),
+  ) {}
 
   /** Open the settings for a part of them. */
   openSettings(place: SettingsPlace): void {
