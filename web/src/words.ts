@@ -443,6 +443,16 @@ export const words = {
         : `${counted(changes, 'change', 'changes')} not sent. Waiting for the server; keep this page open.`,
     retry: 'Send now',
   },
+  unwritten: {
+    title: (texts: number) => `${counted(texts, 'change was', 'changes were')} refused after you left the project.`,
+    list: 'Refused changes',
+    place: (project: string, num: number | null, field: string | null) =>
+      [project, num === null ? 'new issue' : `issue ${numbers.format(num)}`, ...(field === null ? [] : [field])].join(', '),
+    text: (text: string) => (text ? `“${text}”` : 'empty'),
+    changed: (theirs: string, by: string | null) => `${by ?? 'Someone else'} has changed it to “${theirs}”.`,
+    more: (texts: number) => `${counted(texts, 'more change', 'more changes')}.`,
+    dismiss: 'Dismiss',
+  },
   unsaved: {
     discard: 'Your entries here are not saved. Discard them?',
     discardChanges: (changes: number) => `${counted(changes, 'change', 'changes')} not saved. Discard all that is not saved?`,

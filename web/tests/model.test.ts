@@ -275,6 +275,18 @@ describe('a new row of a project with required fields', () => {
     await vi.waitFor(() => expect(issues.get(6)?.fields).toEqual({ city: 'Rome' }));
   });
 
+  it('is listed with its text if it is refused after the project was closed', async () => {
+    const { model, actions, shown, rowOf, field, hold, letGo } = opened({ required: ['cost'] });
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    hold();
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    model.close();
+    letGo();
+    const listed = { project: 'Demo', num: null, field: null, text: 'Foo', reason: 'cost is required.' };
+    await vi.waitFor(() => expect(model.panels.unwritten.texts.value).toEqual([listed]));
+  });
+
   it('is gone if it is cancelled without a value', async () => {
     const { actions, shown, rowOf, field } = opened();
     await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));

@@ -1,4 +1,5 @@
 /** Changes of cells and of whole issues, as undo remembers them and as the API takes them. Pure. */
+import type { ProblemDocument } from '../api/problem';
 import type { GridRow } from '../api/types';
 import { sameValue, type CellValue } from '../fields/values';
 import type { Field } from '../fields/fields';
@@ -22,6 +23,12 @@ export interface Kept {
   readonly num: number;
   readonly version: number;
   readonly body: Patch;
+}
+
+/** An issue that was not created or deleted, and why. */
+export interface RefusedIssue {
+  readonly issue: Kept;
+  readonly problem: ProblemDocument;
 }
 
 export function newIssue(body: Patch): Kept {

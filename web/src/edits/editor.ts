@@ -14,14 +14,14 @@ import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
 import { changeId } from './change-id';
-import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept } from './change';
+import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept, type RefusedIssue } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { merged, withEdits } from './rows';
-import { BATCH, baseOf, patchIssue, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
+import { BATCH, baseOf, patchIssue, problemIn, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** The rows in which an edit is shown. */
 export interface HeldRows {
@@ -77,6 +77,8 @@ export class Editor {
   readonly progress = signal<Progress | null>(null);
   /** The placements of rows without an answer yet. */
   readonly placing = signal(0);
+  /** The issues that were not created or deleted. */
+  readonly refusedIssues = signal<readonly RefusedIssue[]>([]);
   /** The versions that this tab has written. An issue may be out of view when it is written again. */
   private readonly versions = new Map<number, number>();
   /** The ids of the last changes that were made here. */
@@ -107,7 +109,7 @@ export class Editor {
 
   /**
    * Undo a step, by default the last. Restores the issues that it deleted, and deletes the issues that it created. Null if
-   * it is no step any more, or a step of jobs: `undoJobs` reverts these by their id, and returns whether the step is over.
+   * it is no step any more, or a step of jobs. `undoJobs` reverts these by their id, and returns whether the step is over.
    */
   undo(step?: Change, undoJobs: (job: string) => Promise<boolean> = () => Promise.resolve(true)): Promise<Outcome | null> {
     return this.inTurn(async () => {
@@ -213,8 +215,8 @@ export class Editor {
   }
 
   /**
-   * Undo or redo a step when nothing is being written, and no earlier one is on the way: until then the last step, and
-   * the numbers of its issues, are not known.
+   * Undo or redo a step after all changes on the way, and after earlier calls. Until then the last step and the numbers
+   * of its issues are not known.
    */
   private inTurn(take: () => Promise<Outcome | null>): Promise<Outcome | null> {
     const turn = this.steps.then(async () => {
@@ -324,18 +326,19 @@ export class Editor {
     change: string,
   ): Promise<{ readonly taken: readonly Kept[]; readonly problems: readonly ProblemDocument[] }> {
     const taken: Kept[] = [];
-    const problems: ProblemDocument[] = [];
+    const refused: RefusedIssue[] = [];
     for (let start = 0; start < issues.length; start += BATCH) {
       if (issues.length > SHOWN) this.progress.value = { done: start, of: issues.length };
       const part = issues.slice(start, start + BATCH);
       const results = await this.batch(part.map(operationOf), change);
       for (const [place, issue] of part.entries()) {
         const { num, version, problem } = results[place] ?? { num: null, version: null, problem: problemIn(null) };
-        if (problem) problems.push(problem);
+        if (problem) refused.push({ issue, problem });
         else taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
       }
     }
-    return { taken, problems };
+    if (refused.length) this.refusedIssues.value = [...this.refusedIssues.peek(), ...refused];
+    return { taken, problems: refused.map(({ problem }) => problem) };
   }
 
   /** Place rows in a manual order. After a refusal, the rest is not placed. */
@@ -420,6 +423,11 @@ export class Editor {
     const later = this.after(answered).flatMap(({ edits }) => edits.get(num) ?? []);
     this.show(later);
     this.mark(later, { kind: 'pending' });
+  }
+
+  /** Whether all changes have an answer. */
+  get isIdle(): boolean {
+    return !this.unsent.size;
   }
 
   /** Whether edits of an issue have no answer yet. */
@@ -586,9 +594,4 @@ export class Editor {
 /** These edits will not be written. */
 function drop({ edits }: Unsent, refused: readonly CellEdit[]): void {
   for (const [num, own] of byIssue(refused)) edits.set(num, (edits.get(num) ?? []).filter((edit) => !own.includes(edit)));
-}
-
-function problemIn(error: unknown): ProblemDocument {
-  if (error instanceof ApiError) return error.problem;
-  return { type: 'about:blank', title: words.refusal.failed, status: 0, detail: error instanceof Error ? error.message : words.refusal.failed };
 }

@@ -4,6 +4,7 @@ import { ApiError, problemOf, type ProblemDocument } from '../api/problem';
 import { passes } from '../api/retry';
 import type { Issue } from '../api/types';
 import type { Field } from '../fields/fields';
+import { words } from '../words';
 import { keptOf, type Kept, type Patch } from './change';
 
 /** Operations of one batch. */
@@ -109,4 +110,10 @@ export async function writeBatch(
   const busy = body.results.find(({ status }) => passes(status));
   if (busy) throw new ApiError(problemOf(busy.status, '', busy.problem));
   return body.results.map(({ num, version, problem }) => ({ num: num ?? null, version: version ?? null, problem: problem ?? null }));
+}
+
+/** Why a write failed, as the API would refuse it. */
+export function problemIn(error: unknown): ProblemDocument {
+  if (error instanceof ApiError) return error.problem;
+  return { type: 'about:blank', title: words.refusal.failed, status: 0, detail: error instanceof Error ? error.message : words.refusal.failed };
 }

@@ -6,8 +6,9 @@ import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { fieldOfError, newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
+import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
+import { faultsIn, whyRefused } from '../edits/faults';
 import { writeQueue } from '../edits/write-queue';
 import { keyOf } from '../edits/marks';
 import { BATCH, readKept } from '../edits/writes';
@@ -716,20 +717,6 @@ export class Actions {
       this.outcome.value = messageOf(error);
     }
   }
-}
-
-/** The fields that the API refused, with its reasons. */
-function faultsIn({ errors = [] }: ProblemDocument, fields: readonly Field[]): readonly { readonly field: Field; readonly message: string }[] {
-  return errors.flatMap(({ field: path, message }) => {
-    const field = fields.find(({ id }) => id === fieldOfError(path));
-    return field ? [{ field, message }] : [];
-  });
-}
-
-/** Why the API refused an issue: each faulty field by its name. */
-function whyRefused(problem: ProblemDocument, fields: readonly Field[]): string {
-  const faulty = faultsIn(problem, fields).map(({ field, message }) => `${field.name} ${message}`);
-  return faulty.length ? `${faulty.join('; ')}.` : (problem.detail ?? problem.title);
 }
 
 /** The options of a value that the field does not have yet. */

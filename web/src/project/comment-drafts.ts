@@ -1,5 +1,9 @@
-/** Comments that a user writes and has not sent. They outlive the panel of their issue, and the open project. */
+/**
+ * What a user has typed and the API does not have: comments that are not sent, and refused changes of closed projects.
+ * They outlive the panel of their issue, and the open project.
+ */
 import { signal } from '@preact/signals';
+import { Unwritten } from '../edits/unwritten';
 import type { Mentionable } from './mentions';
 
 /** The text of an unsent comment, and the users that it may mention. */
@@ -53,12 +57,13 @@ export class CommentDrafts {
   }
 }
 
-/** The drafts of a user in this tab, by project. */
+/** What belongs to one user in this tab: the drafts by project, and the changes that were refused too late. */
 export class UserDrafts {
+  readonly unwritten = new Unwritten();
   private readonly byProject = new Map<string, CommentDrafts>();
 
   get isEmpty(): boolean {
-    return [...this.byProject.values()].every((drafts) => drafts.isEmpty);
+    return this.unwritten.isEmpty && [...this.byProject.values()].every((drafts) => drafts.isEmpty);
   }
 
   of(project: string): CommentDrafts {

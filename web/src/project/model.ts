@@ -565,6 +565,7 @@ export class ProjectModel {
     this.summaries.stop();
     this.counting.stop();
     this.rows.close();
+    this.panels.unwritten.follow(this.project.name, this.fields, this.editor);
   }
 
   /** These rows are in view: of the screen, or of the columns of a board. */

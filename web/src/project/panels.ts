@@ -1,5 +1,6 @@
 /** The open panels and windows around the grid. They are not part of the view, so no link restores them. */
 import { signal, type ReadonlySignal } from '@preact/signals';
+import { Unwritten } from '../edits/unwritten';
 import { CommentDrafts } from './comment-drafts';
 
 /** The issues of a bulk change: all that match the filter, the ones in the selected rows, or the ones that are checked. */
@@ -62,6 +63,8 @@ export class Panels {
 
   constructor(
     readonly comments = new CommentDrafts(),
+    /** Lists what the API refuses after the project was closed. */
+    readonly unwritten = new Unwritten(),
     /** Whether the open panel may be discarded: asks the user if something in it is not saved. */
     private readonly mayDiscard: () => boolean = () => true,
   ) {}

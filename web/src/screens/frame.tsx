@@ -40,7 +40,7 @@ export function Frame({ session, user, drafts, title, lead, children }: FramePro
           }}
         />
       </header>
-      <Unsent />
+      <Unsent unwritten={drafts.unwritten} />
       <main>{children}</main>
     </div>
   );

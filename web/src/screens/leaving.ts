@@ -1,4 +1,7 @@
-/** What a user loses by leaving the page or signing out: changes without an answer, open forms, and unsent comments. */
+/**
+ * What a user loses by leaving the page or signing out: changes without an answer or refused too late, open forms, and
+ * unsent comments.
+ */
 import { writeQueue } from '../edits/write-queue';
 import type { UserDrafts } from '../project/comment-drafts';
 import { holdsUnsaved, mayDiscard } from '../ui/unsaved';

@@ -5,6 +5,7 @@ import { ApiError } from '../api/problem';
 import { permits, type Person, type Session } from '../auth/session';
 import type { BoardHandle } from '../board/board-view';
 import type { Grid } from '../grid/grid';
+import type { Unwritten } from '../edits/unwritten';
 import type { Field } from '../fields/fields';
 import type { GridViewProps } from '../grid/grid-view';
 import type { MenuSources } from '../grid/menu-sources';
@@ -88,6 +89,7 @@ export function ProjectScreen({ api, session, user, drafts, projects, id }: Proj
           <OpenProject
             api={api}
             drafts={drafts.of(id)}
+            unwritten={drafts.unwritten}
             projects={projects}
             {...opened.value}
             onOpened={(model) => (shown.current = model)}
@@ -191,6 +193,7 @@ function showBeside(model: ProjectModel, field: Pick<Field, 'id' | 'type'>, besi
 interface OpenProjectProps {
   readonly api: Api;
   readonly drafts: CommentDrafts;
+  readonly unwritten: Unwritten;
   readonly projects: Projects;
   readonly views: SavedViews;
   readonly feed: Feed;
@@ -200,9 +203,9 @@ interface OpenProjectProps {
   readonly onDeleted: () => void;
 }
 
-function OpenProject({ api, drafts, projects, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
+function OpenProject({ api, drafts, unwritten, projects, views, feed, onOpened, onRedefined, onDeleted }: OpenProjectProps) {
   // It outlives the model: panels that are open while the project is read again stay open.
-  const panels = useMemo(() => new Panels(drafts, mayCloseDrawer), []);
+  const panels = useMemo(() => new Panels(drafts, unwritten, mayCloseDrawer), []);
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed, panels), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | BoardHandle | null>(null);
