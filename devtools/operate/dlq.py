@@ -152,8 +152,19 @@ class Queue:
         finally:
             queue._give_back()
 
-    def receive(self) -> list[Letter]:
-        """The next few letters; none after the last."""
+    def letters(self) -> Iterator[list[Letter]]:
+        """All letters, each once, a few at a time."""
+        again = 0
+        # SQS delivers at least once, and held letters again when they have been hidden for long enough. Others may
+        # still wait, unless as many have come again as are held.
+        while again <= len(self._held) and (received := self._receive()):
+            fresh = [letter for letter in received if letter.id not in self._held]
+            self._held |= {letter.id: letter.receipt for letter in received}
+            again = 0 if fresh else again + len(received)
+            if fresh:
+                yield fresh
+
+    def _receive(self) -> list[Letter]:
         answer = self._client.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=_AT_ONCE,
@@ -161,11 +172,7 @@ class Queue:
             WaitTimeSeconds=_WAIT_SECONDS,
             MessageSystemAttributeNames=["SentTimestamp"],
         )
-        letters = [Letter.of(message) for message in answer.get("Messages", [])]
-        # SQS delivers at least once; one that comes again is at hand under a newer receipt.
-        fresh = [letter for letter in letters if letter.id not in self._held]
-        self._held |= {letter.id: letter.receipt for letter in letters}
-        return fresh
+        return [Letter.of(message) for message in answer.get("Messages", [])]
 
     def delete(self, letter: Letter) -> None:
         """Delete a letter."""
@@ -176,11 +183,6 @@ class Queue:
             self._client.change_message_visibility(
                 QueueUrl=self._url, ReceiptHandle=receipt, VisibilityTimeout=0
             )
-
-
-def _letters(queue: Queue) -> Iterator[list[Letter]]:
-    while letters := queue.receive():
-        yield letters
 
 
 def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
@@ -199,7 +201,7 @@ def _list(args: argparse.Namespace) -> int:
     opened = target.open(args)
     letters = batches = 0
     with Queue.opened(opened) as queue:
-        for some in _letters(queue):
+        for some in queue.letters():
             for letter in some:
                 letters += 1
                 print(
@@ -253,7 +255,7 @@ def _drop_letters(opened: Target, wanted: set[str] | None) -> set[str]:
     """Delete those of these ids, or all; returns the ids of those it found."""
     seen = set()
     with Queue.opened(opened) as queue:
-        for letter in (letter for some in _letters(queue) for letter in some):
+        for letter in (letter for some in queue.letters() for letter in some):
             if wanted is None or letter.id in wanted:
                 queue.delete(letter)
                 seen.add(letter.id)
@@ -288,7 +290,7 @@ class Redrive:
         """Redrive the letters of these ids, or all; returns the ids that it found."""
         seen = set()
         with Queue.opened(self._opened) as queue:
-            for some in _letters(queue):
+            for some in queue.letters():
                 chosen = [letter for letter in some if wanted is None or letter.id in wanted]
                 hints: dict[str, int] = {}
                 for letter in chosen:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -188,6 +188,37 @@ def test_listing_changes_nothing(world: World, capsys: pytest.CaptureFixture[str
         assert "23 dead letters and 1 failed batches" in output
         assert (world.letters(), world.hidden()) == (23, 0)
     assert world.stored() == [name]
+
+
+class Scripted:
+    """A queue with these answers. After the last one it gives the letter `a` forever."""
+
+    def __init__(self, answers: Sequence[str]) -> None:
+        self._answers = iter(answers)
+
+    def receive_message(self, **_: Any) -> dict[str, Any]:
+        ids = next(self._answers, "a")
+        return {"Messages": [{"MessageId": one, "ReceiptHandle": f"receipt of {one}"} for one in ids]}
+
+    def change_message_visibility(self, **_: Any) -> None:
+        """Take a letter back."""
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (("ab", "ab", "ac", "a", "d", "", "e"), "abcd"),
+        (("ab", "ba"), "ab"),
+    ],
+    ids=["held ones come again", "no other one comes"],
+)
+def test_letters_are_found_though_held_ones_come_again(
+    pristine: MemoryTable, answers: Sequence[str], found: str
+) -> None:
+    queue: Any = Scripted(answers)
+    batches: Any = None
+    with dlq.Queue.opened(Target(pristine, queue, "url", batches, "the test")) as opened:
+        assert "".join(letter.id for some in opened.letters() for letter in some) == found
 
 
 def test_nothing_is_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
