@@ -7,6 +7,7 @@ from gridview.dynamodb.partitions import remove_partition
 from gridview.encoding import keys
 from gridview.maintenance.removal import remove_activity, remove_histories
 from gridview.schema.catalog import HISTORY
+from gridview.schema.change_entries import list_items
 from gridview.schema.history import Change
 from tests.support.recorded_changes import items_of
 
@@ -75,3 +76,21 @@ def test_the_activity_contains_changes_until_their_parts_are_gone() -> None:
         assert left["change"] <= left["activity"]
     assert remove_activity(table, "0807", "35e9", lambda: 1.0)
     assert of_project(table, "35e9") == {"history": 250}
+
+
+def test_each_turn_makes_progress_however_many_changes_a_page_names() -> None:
+    table = MemoryTable()
+    for second in range(20):
+        at = f"2026-11-21T08:00:{second:02}.000000Z"
+        changes = [
+            Change(num, 1, "create", "ann", at, (50 * second + num).to_bytes(16), {}) for num in range(1, 51)
+        ]
+        table.batch_put(list_items("0807", "35e9", HISTORY, changes))
+    turns = 0
+    while True:
+        calls = iter(range(300))  # a turn has time for so many; the page names 1,000 changes
+        turns += 1
+        if remove_activity(table, "0807", "35e9", lambda calls=calls: float(next(calls, None) is not None)):  # type: ignore[misc]
+            break
+        assert turns < 10
+    assert of_project(table, "35e9") == {}

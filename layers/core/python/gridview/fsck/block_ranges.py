@@ -1,7 +1,7 @@
 """Cuts the families without sort entries into ranges of blocks, and reads the sets of one range for some issue numbers.
 
-A check compares these families with documents, number by number. The sets of a large project do not fit into memory, and
-a turn of the nightly check has no time to read all of its blocks. So a check passes over the numbers once for each range.
+A check compares these families with documents, number by number. The sets of a large project do not fit into memory.
+Nor can a turn of the nightly check read all of its blocks. So a check passes over the numbers once for each range.
 """
 
 import json

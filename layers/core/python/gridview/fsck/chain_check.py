@@ -279,8 +279,8 @@ class DerivedSlice(NamedTuple):
 def derived_slice(table: Table, catalog: Catalog, first: int, stop: int, blocks: BlockRange) -> DerivedSlice:
     """Return the keys of the issues from `first` to before `stop`, by the documents that the index shows.
 
-    The slice ends earlier if its documents are large. Only keys in these blocks; with the first of them also those in orders
-    with a column. 0.5 read units for each 4 KB of documents.
+    The slice ends earlier if its documents are large. Only keys in these blocks count; with the first range also the
+    keys of columns. 0.5 read units for each 4 KB of documents.
     """
     columns = frozenset(column_families(catalog)) if blocks.is_first else frozenset()
     families = columns.union(blocks.families(catalog))

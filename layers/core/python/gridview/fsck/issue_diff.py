@@ -192,6 +192,11 @@ class Collection:
         if ledger is not None and ledger.number and head is not None:
             self.committed = bool(head.committed(ledger.number))
 
+    def waits_for_fold(self, head: Head) -> bool:
+        """Return whether the ledger names a number after the watermark."""
+        ledger = self.read_ledger()
+        return ledger is not None and bool(ledger.number) and ledger.number > head.folded
+
     def look_in_journal(self, read_item: Callable[[int], JournalItem | None]) -> None:
         """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is
         finished.

@@ -32,9 +32,9 @@ class Suspect(NamedTuple):
 class Visit(NamedTuple):
     """The part of a project's blocks still to check.
 
-    A family from the fence `at` on, `BY_NUMBER` from that place on (`block_ranges`), the `COLUMN` that `at`
-    names, its `JOURNAL`, or all of the project (""). `at` is AFTER_REPAIR for a journal that is checked again
-    after the blocks.
+    A family from the fence `at` on, `BY_NUMBER` from that place on (`block_ranges`), or the `COLUMN` that `at`
+    names. Or else its `JOURNAL`, or all of the project (""). `at` is AFTER_REPAIR for a journal that is
+    checked again after the blocks.
     """
 
     tenant: str

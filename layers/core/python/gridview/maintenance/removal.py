@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import NamedTuple
 
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.partitions import AT_ONCE, remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys, live_keys
@@ -27,16 +29,34 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
     partition = derived_keys.activity(tenant, project)
     while left() > 0:
         page = table.query(partition, consistent=True, limit=AT_ONCE)
-        entries = (entry for item in page.items for entry in activity_entries(item))
-        changes = {entry["change"] for entry in entries if "change" in entry}
-        parts = [derived_keys.change(tenant, project, one) for one in changes]
-        # The activity goes last: without it nothing would name the change any more.
-        if not all(in_threads(partial(remove_partition, table, left=left), parts)):
-            return False
-        in_threads(lambda item: table.delete(partition, item[keys.SK]), page.items)
+        for group in _groups(page.items):
+            parts = [derived_keys.change(tenant, project, one) for one in group.changes]
+            # The activity goes last: without it nothing would name the change any more.
+            if not all(in_threads(partial(remove_partition, table, left=left), parts)):
+                return False
+            in_threads(lambda item: table.delete(partition, item[keys.SK]), group.items)
         if page.last is None:
             return True
     return False
+
+
+class _Group(NamedTuple):
+    """Items of an activity, and the changes that they name."""
+
+    items: list[Item]
+    changes: set[bytes]
+
+
+def _groups(items: Iterable[Item]) -> list[_Group]:
+    """Return the items in groups that name few changes each: a page may name 5,000, too many for the rest of a turn."""
+    groups = [_Group([], set())]
+    for item in items:
+        changes = {entry["change"] for entry in activity_entries(item) if "change" in entry}
+        if len(groups[-1].changes | changes) > AT_ONCE:
+            groups.append(_Group([], set()))
+        groups[-1].items.append(item)
+        groups[-1].changes.update(changes)
+    return groups
 
 
 def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
