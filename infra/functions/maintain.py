@@ -47,7 +47,7 @@ class Maintain(FunctionSpec):
         READS_OF_TABLE,
         allow_within(("PutItem",), (EVERY.issues, EVERY.notes, EVERY.journals, EVERY.trash, EVERY.requests)),
         allow_within(("UpdateItem",), (EVERY.journals, keys.LAG_OF_BEAT)),
-        allow_within(("DeleteItem",), (EVERY.trash, EVERY.histories, EVERY.comments)),
+        allow_within(("DeleteItem",), (EVERY.trash, EVERY.histories, EVERY.comments, EVERY.activity)),
         allow_within(("BatchWriteItem",), (EVERY.histories, EVERY.activity, EVERY.changes)),
         # A document and the items derived from it share a partition key.
         never_written(("PutItem",), (_DOCUMENT,)),

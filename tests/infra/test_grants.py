@@ -111,7 +111,7 @@ EXPECTED: dict[str, set[tuple[str, ...]]] = {
     | {
         ("dynamodb:PutItem", "table", "issue-*", "journal-*", "lag-*", "request-*", "trash-*"),
         ("dynamodb:UpdateItem", "table", "journal-*", "lag-beat"),
-        ("dynamodb:DeleteItem", "table", "comment-*", "history-*", "trash-*"),
+        ("dynamodb:DeleteItem", "table", "activity-*", "comment-*", "history-*", "trash-*"),
         ("dynamodb:BatchWriteItem", "table", "activity-*", "change-*", "history-*"),
         ("not dynamodb:PutItem", "table", "fields"),
         ("dynamodb:DescribeStream", "stream"),

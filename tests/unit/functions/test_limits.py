@@ -214,6 +214,29 @@ def test_the_room_of_a_project_includes_dropped_options(
         assert "Dropped options count too" in answers[-1].body["detail"]
 
 
+def test_the_room_of_a_project_includes_formulas_with_the_new_names_of_what_they_read(
+    api: Client, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attributes = f"{project}/attributes"
+    api.made(attributes, {"id": "the_costs_of_a_rivet", "name": "c", "type": "number"})
+    api.made(attributes, {"id": "kind", "name": "Kind", "type": "enum", "options": ["a"]})
+    api.made(
+        attributes, {"id": "double", "name": "D", "type": "number", "formula": " + ".join(["{c}"] * 100)}
+    )
+    chosen = "OR(" + ", ".join(['{Kind} = "a"'] * 50) + ")"
+    api.made(attributes, {"id": "is_a", "name": "A", "type": "bool", "formula": chosen})
+    (option,) = api.get(f"{attributes}/kind").body["options"]
+    monkeypatch.setattr("gridview.commands.answers.MAX_PROJECT_BYTES", len(api.get(project).text) + 1_000)
+    costs, longer = f"{attributes}/the_costs_of_a_rivet", {"options": [{**option, "value": "a" * 100}]}
+    assert api.patch(costs, {"name": "cost of a rivet, painted"}).kind == (422, "limit-exceeded")
+    assert api.patch(f"{attributes}/kind", longer).kind == (422, "limit-exceeded")
+    assert api.post(attributes, {"name": "c", "type": "bool"}).kind == (422, "limit-exceeded"), (
+        "c is ambiguous"
+    )
+    assert api.patch(costs, {"name": "k"}).status == 200
+    api.made(attributes, {"name": "c", "type": "bool"})
+
+
 def test_a_page_of_projects_is_cut_where_an_answer_must_end(api: Client) -> None:
     made = {api.made("/v1/projects", {"name": "Wide", "states": WIDE_OPTIONS})["id"] for _ in range(16)}
     found: list[str] = []

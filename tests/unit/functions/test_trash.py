@@ -16,6 +16,7 @@ from gridview.fsck.repair import repair_issue
 from gridview.journal.log import Log
 from gridview.schema.store import Catalogs
 from gridview.support import clock
+from gridview.support.errors import Overloaded
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context
 from tests.support.removed import removed
@@ -512,6 +513,43 @@ def test_comments_are_back_with_their_issue_and_go_with_it(
     account.modules["maintain"].handler(removal_of(document), Context())
     left = account.table.query(keys.comments("0807", "35e9")).items
     assert {item["SK"][:8] for item in left} == {"00000001"}
+    assert commented(account) == [1]
+
+
+@pytest.mark.parametrize("deaths", range(1, 5))
+def test_the_comments_of_a_purged_issue_leave_the_activity_whatever_dies(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch, deaths: int
+) -> None:
+    for _ in range(2):
+        api.made(f"{ISSUE}/comments", {"text": "Rust"})
+    api.delete(ISSUE)
+    document = stored(account)
+    assert document is not None
+    api.delete(f"{TRASH}/2")
+    left, table = deaths, account.modules["maintain"].table
+    delete = table.delete
+
+    def die(*key: str) -> None:
+        nonlocal left
+        if key[0].startswith((keys.COMMENT_PREFIX, derived_keys.ACTIVITY_PREFIX)):
+            left -= 1
+            if left < 0:
+                raise Overloaded("no more")
+        delete(*key)
+
+    assert commented(account) == [2, 2]
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "delete", die)
+        account.modules["maintain"].handler(removal_of(document), Context())
+    account.modules["maintain"].handler(removal_of(document), Context())
+    assert commented(account) == []
+    assert account.table.query(keys.comments("0807", "35e9")).items == []
+
+
+def commented(account: Cloud) -> list[int]:
+    """The issues on which the activity has comments."""
+    listed = account.table.query(derived_keys.activity("0807", "35e9")).items
+    return [one["num"] for one in listed if one["kind"] == "comment"]
 
 
 def test_history_outlives_the_expiry_of_a_deleted_issue(

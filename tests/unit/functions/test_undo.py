@@ -654,7 +654,7 @@ def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
 
 
 @pytest.mark.usefixtures("large")
-def test_a_job_whose_beginning_looked_like_a_failure_is_begun_once(
+def test_a_job_is_begun_once_though_its_beginning_looked_like_a_failure(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change = both(account, api, path)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from devtools.proof.faults import memory_table
 from gridview.encoding import keys
 from tests.support.cloud import Cloud
 from tests.support.http import Client
@@ -72,6 +73,23 @@ def test_pages_of_users_are_all_users(account: Cloud) -> None:
         cursor = {"cursor": page["next"]}
     assert found == [["u1", "u3"], ["u0", "u2"], ["u4"]]
     assert client.get("/v1/users", query={"limit": "2", **cursor}).kind == (400, "invalid-request")
+
+
+@pytest.mark.parametrize("prefix", ["", "a"])
+def test_a_list_goes_on_after_a_query_that_ended_at_its_megabyte(
+    account: Cloud, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    for user in ("a1", "a2", "a3", "b1"):
+        client = signed_in(account, user, user)
+    monkeypatch.setattr(memory_table, "QUERY_BYTES", 1)  # a Query reads one user
+    found, query = [], {"limit": "2", "prefix": prefix}
+    while True:
+        page = client.get("/v1/users", query=query).body
+        found += [one["id"] for one in page["items"]]
+        if page["next"] is None:
+            break
+        query["cursor"] = page["next"]
+    assert found == [user for user in ("a1", "a2", "a3", "b1") if user.startswith(prefix)]
 
 
 def test_a_tenant_lists_only_its_own_users(account: Cloud) -> None:

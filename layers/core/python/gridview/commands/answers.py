@@ -55,13 +55,14 @@ def fitting(projects: Iterable[Mapping[str, Any]]) -> list[Fragment]:
     return shown
 
 
-def formula_scope(items: ProjectItems) -> "FormulaScope":
-    """Return the names that the formulas of a project have for its fields."""
+def formula_scope(items: ProjectItems, changed: Iterable[Field] = ()) -> "FormulaScope":
+    """Return the names that the formulas of a project have for its fields. `changed`: fields as they are to be."""
     known = {key: one for key, one in BUILTINS.items() if key != "state"}
     states = tuple(map(Option.from_item, items.project["states"]))
     known["state"] = replace(BUILTINS["state"], options=states)
-    own = (one for one in map(to_field, items.attributes) if not (one.builtin or one.deleted))
-    return scope_of((*known.values(), *own))
+    stored = (one for one in map(to_field, items.attributes) if not one.deleted)
+    own = {one.key: one for one in chain(stored, changed) if not one.builtin}
+    return scope_of((*known.values(), *own.values()))
 
 
 def attribute_json(items: ProjectItems, field: Field, scope: "FormulaScope | None" = None) -> dict[str, Any]:
@@ -98,9 +99,9 @@ def attribute_json(items: ProjectItems, field: Field, scope: "FormulaScope | Non
 
 
 def attributes_json(items: ProjectItems, fields: Iterable[Field]) -> list[dict[str, Any]]:
-    """Return attributes as the API returns them."""
+    """Return attributes as the API returns them. They may differ from the stored ones, or be new."""
     shown = list(fields)
-    scope = formula_scope(items) if any(field.computed for field in shown) else None
+    scope = formula_scope(items, shown) if any(field.computed for field in shown) else None
     return [attribute_json(items, field, scope) for field in shown]
 
 

@@ -54,7 +54,7 @@ def list_users(table: Table, actor: Actor, parameters: Mapping[str, str], cursor
     page = table.query(keys.users(actor.tenant), index=True, bound=bound, limit=request.limit + 1)
     found = list(takewhile(lambda item: item[keys.SORT].startswith(beginning), page.items))
     shown = found[: request.limit]
-    more = len(found) > len(shown)
+    more = len(found) > len(shown) or (page.last is not None and len(found) == len(page.items))
     return {
         "items": [{"id": keys.parse_user(item[keys.PK]), "name": item["name"]} for item in shown],
         "next": cursors.seal(shown[-1][keys.SORT], binding) if more else None,

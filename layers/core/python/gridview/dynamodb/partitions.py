@@ -12,19 +12,27 @@ AT_ONCE = 100
 
 
 def remove_partition(
-    table: Table, partition: str, left: Callable[[], float], bound: Bound | None = None
+    table: Table,
+    partition: str,
+    left: Callable[[], float],
+    bound: Bound | None = None,
+    before: Callable[[Item], None] | None = None,
 ) -> bool:
     """Delete all items of a partition of the table, or of a range of it; False if the seconds in `left` ran
     out.
 
-    Another call continues. Costs a strongly consistent read of it, and a write unit for each KB.
+    Another call continues. `before` is called with each whole item before it is deleted. Costs a strongly
+    consistent read of it, and a write unit for each KB.
     """
+    paths = () if before is None else None
 
     def remove(item: Item) -> None:
+        if before is not None:
+            before(item)
         table.delete(item[keys.PK], item[keys.SK])
 
     while left() > 0:
-        page = table.query(partition, bound=bound, consistent=True, limit=AT_ONCE, paths=())
+        page = table.query(partition, bound=bound, consistent=True, limit=AT_ONCE, paths=paths)
         in_threads(remove, page.items)
         if page.last is None:
             return True

@@ -18,6 +18,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.attribute_values import from_wire
 from gridview.encoding.keys import IssueKey
 from gridview.maintenance.forgotten_answers import note_purged
+from gridview.schema.comments import Comment
 from gridview.schema.trash import DELETED_AT, is_trashed
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -39,7 +40,7 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
     """List the issues that records say were deleted, and take restored or purged ones out: 1 write unit for
     each.
 
-    Removes the comments on permanently deleted issues. For purged ones also removes the history
+    Removes the comments on permanently deleted issues, also from the activity. For purged ones also removes the history
     (`remove_partition`), which must have been written before, and has upkeep remove their values from
     remembered answers (`note_purged`). Doing it again does no harm. Overloaded: some of it may be done.
     """
@@ -54,14 +55,30 @@ def keep_trash(table: Table, records: Iterable[Mapping[str, Any]]) -> None:
     effects = effects_of(records)
     in_threads(write, effects.listed.items())
     for issue in effects.gone:
-        of_the_issue = Bound("begins_with", keys.comment_register(issue.num))
-        remove_partition(table, keys.comments(issue.tenant, issue.project), lambda: 1.0, of_the_issue)
+        _remove_comments(table, issue)
     purged: dict[tuple[str, str], set[int]] = defaultdict(set)
     for issue in effects.purged:
         remove_partition(table, derived_keys.history(*issue), lambda: 1.0)
         purged[issue.tenant, issue.project].add(issue.num)
     for project, numbers in purged.items():
         note_purged(table, *project, numbers)
+
+
+def _remove_comments(table: Table, issue: IssueKey) -> None:
+    """Remove the comments on an issue, each after its item in the activity: whatever dies, a repetition finds the rest.
+
+    A read unit for each 4 KB, and a write unit for each KB and for each item in the activity.
+    """
+    register = keys.comment_register(issue.num)
+
+    def remove_event(item: Item) -> None:
+        if item[keys.SK] != register:
+            table.delete(*Comment.from_item(item).activity_key(issue.tenant, issue.project))
+
+    of_the_issue = Bound("begins_with", register)
+    remove_partition(
+        table, keys.comments(issue.tenant, issue.project), lambda: 1.0, of_the_issue, remove_event
+    )
 
 
 def effects_of(records: Iterable[Mapping[str, Any]]) -> Effects:
