@@ -28,6 +28,8 @@ def test_the_table_of_limits_has_the_numbers_of_the_code() -> None:
         "sockets of a user": f"{seats.MAX_USER_SOCKETS}",
         "messages of a socket": f"{sockets.MESSAGES} at once, {sockets.MESSAGES_PER_SECOND} a second",
         "sockets and subscriptions that a user begins": f"{seats.STARTS} at once, {seats.STARTS_PER_SECOND} a second",
+        "looks of a user that wait to send presence": f"{seats.WAITS} at once, {seats.STARTS_PER_SECOND} a second, out of the same "
+        "bucket",
         "subscriptions of a socket": f"{seats.MAX_SUBSCRIPTIONS}",
         "different rows that a user's sockets follow": f"{seats.MAX_USER_ROWS}",
         "open jobs of a user": f"{user_jobs.MOST_OF_USER}, of them {user_jobs.MOST_EXPORTS_OF_USER} exports",
