@@ -21,8 +21,8 @@ class Exports(Construct):
             self,
             "Files",
             settings,
-            why_no_logs="Only the user who exported a file downloads it, by links that are valid for minutes. It is deleted "
-            "after a week.",
+            why_no_logs="Only the user who exported a file and administrators download it, by links that are valid for minutes. "
+            "It is deleted after a week.",
             lifecycle_rules=[
                 s3.LifecycleRule(id="files", prefix=FILES, expiration=Duration.days(FILE_DAYS)),
                 s3.LifecycleRule(id="tails", prefix=TAILS, expiration=Duration.days(1)),

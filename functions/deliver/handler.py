@@ -1,5 +1,6 @@
 """Deliver: sends the changes of projects to their webhooks. A schedule and two queues invoke it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
@@ -17,16 +18,14 @@ from gridview.api.config import (
 )
 from gridview.api.sealing import WebhookSeals
 from gridview.dynamodb.table import Table
-from gridview.live.deliveries import Delivered, DeliveryMeans, take_turn
+from gridview.encoding import keys
+from gridview.live.deliveries import TURN, Delivered, DeliveryMeans, take_turn
 from gridview.live.outbox_store import due_outboxes
 from gridview.live.sending import SECONDS, Sender
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support.concurrency import in_threads
-
-_TURN = 20.0
-"""Seconds of work on one outbox before others get theirs."""
 
 _RESERVE = SECONDS + 10.0
 """No message is sent any more in these last seconds of an invocation: more than one can take, with all that
@@ -71,14 +70,13 @@ def _hint_at(hint: Hint, slow: bool) -> None:
 
 
 def deliver_alone(context: LambdaContext) -> dict[str, Any]:
-    """Work on the due outboxes until none is left or the time is up, quick receivers first.
+    """Work on the due outboxes until none is left or the time is up, in the order of `in_turns`.
 
     A small account has no other deliverer.
     """
     done = Delivered()
     while _left(context) > _RESERVE:
-        due = sorted(((hint.partition, slow) for hint, slow in due_outboxes(table)), key=itemgetter(1))
-        turn = take_turns(due, context)
+        turn = take_turns(in_turns(due_outboxes(table)), context)
         # The index may still list an outbox that was just delivered.
         if not any(turn):
             break
@@ -86,10 +84,22 @@ def deliver_alone(context: LambdaContext) -> dict[str, Any]:
     return done._asdict()
 
 
+def in_turns(due: Iterable[tuple[Hint, bool]]) -> list[tuple[str, bool]]:
+    """Return due outboxes, quick receivers first, and of these the first of each tenant before the second of any."""
+    seen: Counter[tuple[str, bool]] = Counter()
+    ranked: list[tuple[bool, int, str]] = []
+    for hint, slow in due:
+        group = keys.parse_tenant(hint.partition), slow
+        ranked.append((slow, seen[group], hint.partition))
+        seen[group] += 1
+    ranked.sort(key=itemgetter(0, 1))
+    return [(partition, slow) for slow, _, partition in ranked]
+
+
 def take_turns(outboxes: Iterable[tuple[str, bool]], context: LambdaContext) -> Delivered:
     """Work for a turn on each of these outboxes, in parallel: partitions, and whether the receiver is slow."""
     means = DeliveryMeans(table, catalogs, sender, webhook_seals, _hint_at)
-    end = max(_left(context) - _TURN, _RESERVE)
+    end = max(_left(context) - TURN, _RESERVE)
 
     def left() -> float:
         return _left(context) - end

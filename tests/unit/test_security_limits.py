@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from gridview.api.work_shares import FREE_SECONDS
-from gridview.live import poll_limits, push_shares, seats, sockets
+from gridview.live import deliveries, poll_limits, push_shares, seats, sockets
 from gridview.schema import user_jobs
 from infra import settings
 from infra.ingress import THROTTLE
@@ -28,10 +28,13 @@ def test_the_table_of_limits_has_the_numbers_of_the_code() -> None:
         "sockets of a user": f"{seats.MAX_USER_SOCKETS}",
         "messages of a socket": f"{sockets.MESSAGES} at once, {sockets.MESSAGES_PER_SECOND} a second",
         "sockets and subscriptions that a user begins": f"{seats.STARTS} at once, {seats.STARTS_PER_SECOND} a second",
+        "looks of a user that wait to send presence": f"{seats.WAITS} at once, {seats.STARTS_PER_SECOND} a second, out of the same "
+        "bucket",
         "subscriptions of a socket": f"{seats.MAX_SUBSCRIPTIONS}",
         "different rows that a user's sockets follow": f"{seats.MAX_USER_ROWS}",
         "open jobs of a user": f"{user_jobs.MOST_OF_USER}, of them {user_jobs.MOST_EXPORTS_OF_USER} exports",
         "time of a batch of pushes": f"{push_shares.BATCH_SECONDS} s, shared between tenants",
+        "turn of a webhook": f"{deliveries.TURN:.0f} s and the round of attempts begun by then; other tenants come first",
         "projects of a tenant": f"{Settings().projects_per_tenant:,} (`-c projects-per-tenant`)",
         "requests of one route, all callers": f"{THROTTLE.requests_per_second} a second",
         "attempts to connect a socket, all callers": f"{CONNECT_THROTTLE.requests_per_second} a second",

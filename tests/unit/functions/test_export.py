@@ -273,6 +273,19 @@ def test_another_tenant_sees_neither_job_nor_file_and_has_its_own_files(
     assert begin(other, indexed, {"query": {"view": view}, "format": "csv"}).kind == (404, "not-found")
 
 
+def test_only_the_user_and_administrators_get_a_link(api: Client, account: Cloud, indexed: str) -> None:
+    """The view may be private, and of another user."""
+    mine = api.acting(user="ann", role="viewer")
+    view = mine.made(f"{indexed}/views", {"name": "Mine", "visibility": "private"})["id"]
+    job = begin(mine, indexed, {"query": {"view": view}, "format": "csv"}).headers["location"]
+    account.upkeep()
+    assert mine.get(job).body["url"]
+    assert api.acting(user="cid", role="admin").get(job).body["url"]
+    for role in ("viewer", "editor"):
+        answer = api.acting(user="bob", role=role).get(job)
+        assert (answer.status, answer.body["state"], answer.body["url"]) == (200, "done", None)
+
+
 def test_links_end_with_the_file(
     api: Client, account: Cloud, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

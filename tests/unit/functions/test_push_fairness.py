@@ -11,6 +11,7 @@ from gridview.live.push_shares import BATCH_SECONDS, Share, shared_out
 from gridview.live.sockets import Owner
 from gridview.live.token_buckets import TokenBucket
 from gridview.live.wire import SECONDS as POST_PATIENCE
+from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
@@ -108,6 +109,43 @@ def test_the_worst_of_one_tenant_delays_no_other(
         "one message each, though ten were there"
     )
     assert not any(one.is_open for one in clients[:stuck])
+
+
+def test_a_user_with_sockets_in_many_projects_holds_few_invocations(
+    account: Cloud, virtual: VirtualTime
+) -> None:
+    """Two sockets in each of ten projects look at another row once a second, half a second apart. Each second look
+    waits for the message of presence of its project.
+    """
+    projects = [f"p{number}" for number in range(seats.MAX_USER_SOCKETS // 2)]
+    for project in projects:
+        with_project(account, "0807", project)
+    api = account.api(tenant="0807").acting(user="mallory")
+    colleague = connected(account, account.api(tenant="0807").acting(user="carol"), "/v1/projects/p0")
+    clients = [connected(account, api, f"/v1/projects/{project}") for project in projects for _ in range(2)]
+    virtual.now += 60  # the bucket of starts is full
+    begins = virtual.now
+    held = [0.0, 0.0]
+    """Seconds of invocations in each half."""
+
+    def look(number: int) -> None:
+        virtual.sleep(number % 2 / 2)
+        for num in range(1, 31):
+            began = virtual.now
+            clients[number].say(do="look", num=num)
+            held[began >= begins + 15] += virtual.now - began
+            virtual.sleep(max(1.01 - (virtual.now - began), 0.0))
+
+    def work() -> None:
+        in_threads(look, range(len(clients)), len(clients))
+
+    virtual.run(work)
+    assert held[1] / 15 <= seats.STARTS_PER_SECOND
+    assert sum(held) <= seats.WAITS + 30 * seats.STARTS_PER_SECOND
+    virtual.now += 1.1
+    frames = virtual.run(lambda: colleague.say(do="look", num=7))
+    shown = {one["user"]: one["num"] for one in frames[-1]["people"]}
+    assert shown == {"carol": 7, "mallory": 30}, "a look that did not wait is shown with the next one"
 
 
 def test_changes_not_sent_in_time_are_sent_within_a_minute(

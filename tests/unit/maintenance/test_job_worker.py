@@ -901,6 +901,7 @@ def test_a_message_carries_a_hint_and_comes_when_the_job_is_due(monkeypatch: pyt
         queue.send(hint)
     assert [hint_in(message["MessageBody"]) for message in sent] == hints
     assert [message["DelaySeconds"] for message in sent] == [0, 5, 900]
+    assert {message["MessageGroupId"] for message in sent} == {TENANT}, "a group for each tenant"
 
 
 # The specification of the sort strings

@@ -200,11 +200,14 @@ def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
 def get_job(
     table: Table, actor: Actor, project: str, job: str, link: FileLink = lambda _: None
 ) -> dict[str, Any]:
-    """Return a job of the project, strongly consistent: a read unit. NotFound. `link` is asked where the job
-    is done.
+    """Return a job of the project, strongly consistent: a read unit. NotFound.
+
+    `link` is asked if the job is done. Other users than its own and administrators get no link: the file may have
+    rows of a private view.
     """
     found = _stored(table, actor, project, job)
-    return job_json(found, link(found) if found.state is JobState.DONE else None)
+    may_download = found.user == actor.user or actor.role >= Role.ADMIN
+    return job_json(found, link(found) if found.state is JobState.DONE and may_download else None)
 
 
 def list_jobs(

@@ -56,6 +56,12 @@ def tenant(tenant_id: str) -> str:
     return f"{TENANT_PREFIX}{tenant_id}"
 
 
+def parse_tenant(partition_key: str) -> str:
+    """Return the tenant in a partition key; of a key without a tenant, the key."""
+    rest = partition_key.partition("-")[2] or partition_key
+    return rest.partition(".")[0]
+
+
 USER_PREFIX = "user-"
 
 

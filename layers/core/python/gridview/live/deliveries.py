@@ -44,6 +44,11 @@ from gridview.support.errors import (
     UnfollowableFilter,
 )
 
+TURN: Final = 5.0
+"""Seconds of work on one outbox before others get theirs. An invocation ends with its slowest turn, and the hints of
+other tenants wait for one to end.
+"""
+
 IDLE: Final = 300.0
 """Seconds after which an outbox is looked at even if no hint has come: hints may be lost."""
 

@@ -9,6 +9,7 @@ from gridview.live.seats import (
     START_BUCKET,
     STARTS,
     STARTS_PER_SECOND,
+    WAIT_BUCKET,
     Seat,
     UserSeats,
     attribute_of,
@@ -17,6 +18,7 @@ from gridview.live.seats import (
     rows_print,
 )
 from gridview.live.sockets import Socket, Subscription
+from gridview.live.token_buckets import TokenBucket
 from gridview.support import clock
 from gridview.support.errors import LimitExceeded, TooManySubscriptions
 
@@ -64,10 +66,14 @@ def require_room(table: Table, socket: Socket, subscription: Subscription) -> Us
     return found
 
 
+def _spent(table: Table, tenant: str, user: str) -> int:
+    item = table.get(live_keys.seats(tenant), live_keys.seat(user))
+    return 0 if item is None else int(item["spent"])
+
+
 def spent(table: Table, tenant: str, user: str) -> int:
     """When a user's bucket of starts is full again, in milliseconds: half a read unit. TooManySubscriptions: it is empty."""
-    item = table.get(live_keys.seats(tenant), live_keys.seat(user))
-    found = 0 if item is None else int(item["spent"])
+    found = _spent(table, tenant, user)
     if not START_BUCKET.has_room(found, clock.seconds()):
         raise _too_many_starts()
     return found
@@ -78,11 +84,26 @@ def take_start(table: Table, tenant: str, user: str, spent: int) -> None:
 
     TooManySubscriptions: the bucket is empty, which usually takes no write.
     """
-    key = live_keys.seats(tenant), live_keys.seat(user)
     try:
-        bucket_store.take(table, key, START_BUCKET, spent, expires=clock.expiry(_BUCKET_DAYS))
+        _take(table, tenant, user, START_BUCKET, spent)
     except bucket_store.BucketEmpty:
         raise _too_many_starts() from None
+
+
+def take_wait(table: Table, tenant: str, user: str) -> bool:
+    """Take a start for a look that waits to send presence; False: too few are left. Half a read unit, and the cost of
+    `take_start`.
+    """
+    try:
+        _take(table, tenant, user, WAIT_BUCKET, _spent(table, tenant, user))
+    except bucket_store.BucketEmpty:
+        return False
+    return True
+
+
+def _take(table: Table, tenant: str, user: str, bucket: TokenBucket, spent: int) -> None:
+    key = live_keys.seats(tenant), live_keys.seat(user)
+    bucket_store.take(table, key, bucket, spent, expires=clock.expiry(_BUCKET_DAYS))
 
 
 def _too_many_starts() -> TooManySubscriptions:

@@ -35,6 +35,13 @@ STARTS_PER_SECOND: Final = 2
 
 START_BUCKET: Final = TokenBucket(STARTS, STARTS_PER_SECOND)
 
+WAITS: Final = 20
+"""Looks of a user that can wait to send presence at once. Each holds an invocation for up to a second and takes a
+start. The bucket of starts, seen as one of this size, limits them.
+"""
+
+WAIT_BUCKET: Final = TokenBucket(WAITS, STARTS_PER_SECOND)
+
 _MARK: Final = "="
 """The attributes of a seat that begin so are its subscriptions."""
 

@@ -278,18 +278,24 @@ class SocketCalls:
             )
         store.look(self.table, socket, num)
         if num != socket.num or not socket.looked:
-            self._announce_people(owner)
+            self._announce_people(owner, socket.user)
 
-    def _announce_people(self, owner: Owner) -> None:
+    def _announce_people(self, owner: Owner, user: str | None = None) -> None:
         """Show the people who look at rows of a project to each other, once a second at most.
 
         At most one call waits for the next message. It reads the rows after the wait, so all other calls
         leave the work to it.
+
+        `user`: whose look it is. One who makes many calls wait, in many projects, is shown with the next look of anyone.
         """
         seen = store.people_announced(self.table, owner)
         now = clock.seconds()
         at = next_announcement(seen / 1_000, now)
-        if at is None or not store.claim_announcement(self.table, owner, seen, at):
+        if at is None:
+            return
+        if at > now and user is not None and not seat_store.take_wait(self.table, owner.tenant, user):
+            return
+        if not store.claim_announcement(self.table, owner, seen, at):
             return
         if at > now:
             clock.sleep(at - now)
