@@ -43,8 +43,8 @@ export function effectOf(event: ChangeEvent, { places, figures, manual = false }
 }
 
 /**
- * The parts of a view that own edits have altered, besides the rows that show them: these stay where they are until the
- * user leaves them. `isShown`: whether an issue is on the screen.
+ * The parts of a view that own edits have altered, besides the rows that show them. Such a row stays where it is until the
+ * user leaves it. `isShown`: whether an issue is on the screen.
  */
 export function effectOfEdits(
   edits: readonly CellEdit[],

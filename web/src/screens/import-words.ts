@@ -26,6 +26,7 @@ export const importWords = {
   noName: 'Every issue needs a name. Choose Name for one column.',
   start: (rows: number) => `Import ${counted(rows, 'row', 'rows')}`,
   written: 'Rows sent',
+  leave: 'The import is still running. Stop it?',
   stalled: 'The server does not answer. The import goes on as soon as it does.',
   state: (phase: 'fields' | 'rows' | 'index' | 'done' | 'cancelled' | 'failed', created: number, refused: number, unsent: number) =>
     `${{ fields: 'Creating fields', rows: 'Writing', index: 'Written', done: 'Done', cancelled: 'Cancelled', failed: 'Failed' }[phase]}: ${counted(created, 'issue', 'issues')} created${refused ? `, ${counted(refused, 'row', 'rows')} refused` : ''}${unsent ? `, ${counted(unsent, 'row', 'rows')} not sent` : ''}.`,

@@ -178,7 +178,7 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
   };
   return (
     <>
-      <div role="status" {...unsaved(isWriting)}>
+      <div role="status" {...unsaved(isWriting, importWords.leave)}>
         <progress aria-label={importWords.written} max={Math.max(1, rows)} value={done} />
         <p>{importWords.state(phase, created, refused.length, unsent.length)}</p>
         {stalled && isWriting && <p>{importWords.stalled}</p>}

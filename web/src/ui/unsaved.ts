@@ -1,22 +1,24 @@
 /**
- * Unsaved input. A form marks itself with `data-unsaved` as long as closing it would lose something. Windows, panels
- * and the page ask before they close around one.
+ * Unsaved input. A form marks itself with `data-unsaved` as long as closing it would lose something, and so does work that
+ * ends with its window. Windows, panels and the page ask before they close around one.
  */
 import { useEffect } from 'preact/hooks';
 import { words } from '../words';
 
-/** The attribute of a form. */
-export function unsaved(isUnsaved: boolean): { readonly 'data-unsaved'?: '' } {
-  return isUnsaved ? { 'data-unsaved': '' } : {};
+/** The attribute of a form. `question`: asked in place of whether to discard the entries. */
+export function unsaved(isUnsaved: boolean, question: string = words.unsaved.discard): { readonly 'data-unsaved'?: string } {
+  return isUnsaved ? { 'data-unsaved': question } : {};
 }
 
-export function holdsUnsaved(part: ParentNode): boolean {
-  return part.querySelector('[data-unsaved]') !== null;
+/** The question before a part of the page is closed; null if nothing in it would be lost. */
+export function questionIn(part: ParentNode): string | null {
+  return part.querySelector('[data-unsaved]')?.getAttribute('data-unsaved') ?? null;
 }
 
 /** Whether a part of the page may be closed: asks the user if something in it is not saved. */
 export function mayClose(part: ParentNode): boolean {
-  return !holdsUnsaved(part) || mayDiscard();
+  const question = questionIn(part);
+  return question === null || mayDiscard(question);
 }
 
 export function mayDiscard(question: string = words.unsaved.discard): boolean {
