@@ -40,20 +40,20 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
     return False
 
 
-class _Group(NamedTuple):
+class _ActivityGroup(NamedTuple):
     """Items of an activity, and the changes that they name."""
 
     items: list[Item]
     changes: set[bytes]
 
 
-def _groups(items: Iterable[Item]) -> list[_Group]:
+def _groups(items: Iterable[Item]) -> list[_ActivityGroup]:
     """Return the items in groups that name few changes each: a page may name 5,000, too many for the rest of a turn."""
-    groups = [_Group([], set())]
+    groups = [_ActivityGroup([], set())]
     for item in items:
         changes = {entry["change"] for entry in activity_entries(item) if "change" in entry}
         if len(groups[-1].changes | changes) > AT_ONCE:
-            groups.append(_Group([], set()))
+            groups.append(_ActivityGroup([], set()))
         groups[-1].items.append(item)
         groups[-1].changes.update(changes)
     return groups
