@@ -206,11 +206,6 @@ def test_pages_of_a_column_are_judged_some_at_a_time(
     assert [one for one in parts if " " not in one] == column_families(catalog_of(table))
 
 
-def test_a_check_that_an_earlier_version_began_begins_with_the_numbers_again(table: MemoryTable) -> None:
-    visits = Visits(table)
-    assert visits.further(BY_NUMBER, "26") == visits.further(BY_NUMBER, "") != []
-
-
 def damage_page(table: MemoryTable, page: int) -> None:
     partition = derived_keys.column(TENANT, PROJECT, column_families(catalog_of(table))[0])
     key = partition, derived_keys.column_page(0)

@@ -220,7 +220,7 @@ class Visits:
         """Compare the next issues with a range of blocks, and with the columns in the first pass over the issues."""
         place = (
             NumberPlace.from_text(visit.at)
-            if visit.at.startswith("[")  # a number: an earlier version began, and this one begins again
+            if visit.at
             else NumberPlace(1, block_ranges.range_from(self._table, catalog))
         )
         doubtful = self._doubtful(visit, catalog)
