@@ -26,6 +26,7 @@ from devtools import paths
 from devtools.failure import Failure
 from devtools.local import processes
 from devtools.local.environment import LOOPBACK, REGION, local
+from devtools.local.hosts import CONTAINER_HOSTS
 from gridview.dynamodb.signed_client import SignedClient
 
 if TYPE_CHECKING:
@@ -48,8 +49,11 @@ _SERVER = """\
       <Set name="port">{port}</Set>
     </New>
   </Arg></Call>
-  <Set name="handler">
-    <New class="com.amazonaws.services.dynamodbv2.local.server.LocalDynamoDBServerHandler">
+  <Set name="handler"><New class="org.eclipse.jetty.server.handler.ContextHandler">
+    <Arg>/</Arg>
+    <!-- no other Host: the name of a web page may lead here -->
+    <Set name="virtualHosts"><Array type="String">{names}</Array></Set>
+    <Set name="handler"><New class="com.amazonaws.services.dynamodbv2.local.server.LocalDynamoDBServerHandler">
       <Arg><New class="com.amazonaws.services.dynamodbv2.local.server.LocalDynamoDBRequestHandler">
         <Arg type="int">0</Arg>
         <Arg type="boolean">{in_memory}</Arg>
@@ -58,10 +62,12 @@ _SERVER = """\
         <Arg type="boolean">false</Arg><!-- no artificial delays -->
       </New></Arg>
       <Arg type="String">http://127.0.0.1</Arg><!-- no web page may call it (CORS) -->
-    </New>
-  </Set>
+    </New></Set>
+  </New></Set>
 </Configure>
 """
+ANY = "0.0.0.0"  # noqa: S104 - compared, not listened on
+"""The address of all interfaces."""
 _STARTED = re.compile(rb"Started ServerConnector@[^\n]*\{[0-9.]+:(\d+)\}")
 
 
@@ -137,7 +143,12 @@ def running(*, in_memory: bool = True, folder: Path | None = None, port: int = 0
 
 def _configuration(tables: Path | None, host: str, port: int) -> str:
     folder = "/>" if tables is None else f' type="String">{escape(str(tables))}</Arg>'
-    return _SERVER.format(host=host, port=port, in_memory=str(tables is None).lower(), folder=folder)
+    # On all interfaces it has addresses that are not known here.
+    own = () if host == ANY else dict.fromkeys((LOOPBACK, "localhost", *CONTAINER_HOSTS, host))
+    names = "".join(f"<Item>{escape(name)}</Item>" for name in own)
+    return _SERVER.format(
+        names=names, host=host, port=port, in_memory=str(tables is None).lower(), folder=folder
+    )
 
 
 def _command(configuration: Path) -> list[str]:

@@ -10,6 +10,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from devtools.local.hosts import is_beside, joined
+
 _MAX_BODY = 128 * 1024 * 1024
 
 
@@ -72,6 +74,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     wbufsize = -1
 
     def _answer(self) -> None:
+        if not is_beside(joined(self.headers.items()).get("host", "")):
+            self.close_connection = True
+            self._send(Reply(HTTPStatus.FORBIDDEN, b"This host is not this machine."))
+            return
         length = int(self.headers.get("Content-Length") or 0)
         if length > _MAX_BODY:
             self.close_connection = True

@@ -14,6 +14,7 @@ from devtools.arguments import add_data
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
 from devtools.local.folder import Folder
+from devtools.local.hosts import CONTAINER_HOSTS
 from devtools.sam import files
 
 EVENTS = paths.ROOT / "events"
@@ -24,7 +25,7 @@ in the folder `sam` of the data folder. The functions are those of `./dev synth`
 stack, which must be running. Run the command again after each start of the stack and after each change of the code.
 Other arguments go to cdk.
 """
-_DOCKER_DESKTOP = "host.docker.internal"
+_DOCKER_DESKTOP = CONTAINER_HOSTS[0]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host",
         metavar="NAME",
-        help="name or address by which containers reach the engine (default: the address of ./dev up --listen; "
-        f"{_DOCKER_DESKTOP} on macOS and Windows)",
+        help=f"address, or name ({' or '.join(CONTAINER_HOSTS)}), by which containers reach the engine (default: the address of "
+        f"./dev up --listen; {_DOCKER_DESKTOP} on macOS and Windows)",
     )
     parser.set_defaults(takes_more=True)
 

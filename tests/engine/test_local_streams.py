@@ -1,5 +1,6 @@
 """The stream pump's parts against the real engine and the real SDK."""
 
+import http.client
 import json
 import signal
 import socket
@@ -264,6 +265,24 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
         assert counted(client, queue) == (0, 0)
 
 
+def test_a_name_of_the_web_leads_to_no_queue(tmp_path: Path) -> None:
+    """A page whose name means 127.0.0.1 (DNS rebinding) would read the dead letters."""
+    server = SqsServer(tmp_path / "dead-letters.ndjson")
+    server.start()
+    host, port = server.socket.getsockname()
+    body = json.dumps({"QueueUrl": queue_url(server.endpoint)})
+    try:
+        for name, status in ((host, 200), ("host.docker.internal", 200), ("evil.example", 403)):
+            client = http.client.HTTPConnection(host, port)
+            headers = {"Host": f"{name}:{port}", "X-Amz-Target": "AmazonSQS.ReceiveMessage"}
+            client.request("POST", "/", body, headers)
+            assert client.getresponse().status == status
+            client.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_an_answer_of_the_queues_is_one_packet(tmp_path: Path) -> None:
     """A body sent after its head would wait for 40 ms: the client acknowledges the head no sooner."""
     server = SqsServer(tmp_path / "dead-letters.ndjson")
@@ -272,7 +291,8 @@ def test_an_answer_of_the_queues_is_one_packet(tmp_path: Path) -> None:
         with socket.create_connection(server.socket.getsockname()) as client:
             for _ in range(5):
                 body = json.dumps({"QueueUrl": queue_url(server.endpoint)})
-                head = f"POST / HTTP/1.1\r\nX-Amz-Target: AmazonSQS.ReceiveMessage\r\nContent-Length: {len(body)}"
+                head = f"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
+                head = f"{head}\r\nX-Amz-Target: AmazonSQS.ReceiveMessage"
                 client.sendall(f"{head}\r\n\r\n{body}".encode())
                 head, _, body = client.recv(65536).decode().partition("\r\n\r\n")
                 assert head.startswith("HTTP/1.1 200 ")

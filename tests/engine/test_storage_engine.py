@@ -2,10 +2,12 @@
 memory passes the same suite.
 """
 
+import http.client
 import inspect
 import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,6 +28,18 @@ CONFORMANCE: dict[str, Callable[..., Any]] = {
 """All tests that use a table."""
 
 globals().update(CONFORMANCE)
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"), [("localhost", True), ("host.docker.internal", True), ("evil.example", False)]
+)
+def test_a_name_of_the_web_leads_to_no_engine(engine: Engine, name: str, answers: bool) -> None:
+    """A page whose name means 127.0.0.1 (DNS rebinding) would read all tables."""
+    at = urlsplit(engine.endpoint)
+    client = http.client.HTTPConnection(at.hostname or "", at.port)
+    client.request("GET", "/", headers={"Host": f"{name}:{at.port}"})
+    assert (client.getresponse().status != 404) == answers
+    client.close()
 
 
 @pytest.fixture(params=["direct", "botocore"])

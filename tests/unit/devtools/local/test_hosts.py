@@ -1,8 +1,10 @@
 """The hosts and origins of this machine, against every way in which an authority can imitate one."""
 
+import re
+
 import pytest
 
-from devtools.local.hosts import is_page_of_this_machine, is_this_machine, joined
+from devtools.local.hosts import is_beside, is_page_of_this_machine, is_this_machine, joined
 from devtools.local.socket_gateway import why_refused
 
 OURS = ("127.0.0.1", "localhost", "LOCALHOST", "LocalHost:9000", "127.0.0.1:1", "127.0.0.1:65535")
@@ -79,6 +81,22 @@ def test_this_machine_has_two_names(host: str) -> None:
 def test_no_other_authority_is_this_machine(host: str) -> None:
     assert not is_this_machine(host)
     assert why_refused({"host": host}, 8420, ()) is not None
+
+
+@pytest.mark.parametrize(
+    "host", [*OURS, "172.17.0.1:4000", "host.docker.internal:4000", "Host.Containers.Internal"]
+)
+def test_containers_reach_this_machine_by_addresses_and_names(host: str) -> None:
+    assert is_beside(host)
+
+
+NAMED = [one for one in STRANGERS if re.search("[a-z]", one)]
+"""Strangers that are no address."""
+
+
+@pytest.mark.parametrize("host", ["", *NAMED, "evil.example:4000", "host.docker.internal.evil.example"])
+def test_no_name_of_the_web_is_beside_this_machine(host: str) -> None:
+    assert not is_beside(host)
 
 
 def test_a_host_that_is_missing_is_none() -> None:
