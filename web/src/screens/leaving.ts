@@ -1,5 +1,5 @@
 /**
- * What a user loses by leaving the page or signing out: changes without an answer or refused too late, open forms, running
+ * What a user loses by leaving the page or signing out: changes without an answer or refused too late, open forms,
  * imports, and unsent comments.
  */
 import { writeQueue } from '../edits/write-queue';
