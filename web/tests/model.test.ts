@@ -196,6 +196,10 @@ describe('a project that would be read again', () => {
     expect(model.holdsWork).toBe(false);
     await model.editor.apply({ edits: [{ num: 1, field: 'name', before: 'n1', after: 'x' }] });
     expect([held.at(-1), model.holdsWork, model.isInUse]).toEqual([true, true, true]);
+    // Its undo is work all the time, until it can be redone.
+    const before = held.length;
+    await model.editor.undo();
+    expect([held.slice(before).includes(false), model.editor.history.value.undone.length, model.holdsWork]).toEqual([false, 1, true]);
   });
 
   it('is in use also while a panel or a window is open', async () => {

@@ -73,6 +73,8 @@ type Result = { readonly row: Row } | { readonly version: number } | { readonly 
 export class Editor {
   readonly marks = signal<Marks>(new Map());
   readonly history = signal<History>(NO_HISTORY);
+  /** Undos and redos that are not over. Until then the history lacks their steps. */
+  readonly turns = signal(0);
   /** The progress of a write of many issues, while it runs. */
   readonly progress = signal<Progress | null>(null);
   /** The placements of rows without an answer yet. */
@@ -219,10 +221,13 @@ export class Editor {
    * of its issues are not known.
    */
   private inTurn(take: () => Promise<Outcome | null>): Promise<Outcome | null> {
-    const turn = this.steps.then(async () => {
-      for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
-      return take();
-    });
+    this.turns.value += 1;
+    const turn = this.steps
+      .then(async () => {
+        for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
+        return take();
+      })
+      .finally(() => (this.turns.value -= 1));
     this.steps = turn.catch(() => undefined);
     return turn;
   }

@@ -525,7 +525,7 @@ export class ProjectModel {
   /** Whether a new read of the project would discard some work of the user. */
   get holdsWork(): boolean {
     const { done, undone } = this.editor.history.value;
-    const kept = done.length + undone.length + this.editor.marks.value.size + this.checked.nums.value.size;
+    const kept = done.length + undone.length + this.editor.turns.value + this.editor.marks.value.size + this.checked.nums.value.size;
     return kept > 0 || this.added.hasKept.value || this.editing.hasOpenEditor || this.finding.isOpen.value;
   }
 
