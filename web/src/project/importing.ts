@@ -204,9 +204,10 @@ export class Import {
         this.put({ stalled: false });
         if (tries >= MAX_TRIES || !last.some(({ status }) => passes(status))) return last;
       } catch (error) {
-        if (!isPassing(error) && tries === 1) throw error;
-        if (!isPassing(error) || (this.request.signal.aborted && tries >= MAX_TRIES)) {
-          if (!isPassing(error)) this.end(error);
+        const isFinal = !isPassing(error);
+        if (isFinal && tries === 1) throw error;
+        if (isFinal) this.end(error);
+        if (isFinal || (this.request.signal.aborted && tries >= MAX_TRIES)) {
           return last ?? operations.map(() => ({ status: 0, reason: this.reasons.unknown }));
         }
         if (tries > 1) this.put({ stalled: true });
