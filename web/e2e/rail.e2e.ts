@@ -133,7 +133,7 @@ test('the toolbar fits every window, and its menu has what has no room', async (
   });
   expect(faults).toEqual([]);
   await page.setViewportSize({ width: 320, height: 740 });
-  expect(await project.tool('Sort').isVisible()).toBe(false);
+  await expect.poll(() => project.tool('Sort').isVisible()).toBe(false);
   const sort = await project.open('Sort');
   await expect.poll(() => beyond(sort)).toEqual([]);
   await page.keyboard.press('Escape');

@@ -1,6 +1,7 @@
 """The proofs: the code and length of each one, and its needs."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,9 @@ RELATIVE_QUERIES = 4_000
 FORMULAS = 102_000
 MILLION = 1_000_000
 
+_SKIPPED = re.compile(r"(?m)^SKIPPED \[\d+\] [^ ]+: (.+)$")
+"""A line of pytest's summary, with the reason why tests did not run."""
+
 
 class NotHere(Exception):
     """A proof needs something that this machine does not have."""
@@ -61,10 +65,13 @@ class Running(NamedTuple):
         return self.process.poll() is not None
 
     def result(self) -> Proven:
-        """Wait for their end, and forget their output."""
+        """Wait for their end, and forget their output; NotHere if tests passed over what they could not test."""
         status = self.process.wait()
         text = self.log.read_text("utf-8", errors="replace").strip()
         self.log.unlink()
+        lacking = dict.fromkeys(_SKIPPED.findall(text))
+        if status == 0 and lacking:
+            raise NotHere("; ".join(lacking))
         return Proven(text.rpartition("\n")[2], [] if status == 0 else [text])
 
 
@@ -203,7 +210,7 @@ def _begin_pytest(*arguments: str) -> Running:
     handle, name = tempfile.mkstemp(".log", "gridview-proof-")
     with os.fdopen(handle) as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", "--show-capture=no", *arguments],
+            [sys.executable, "-m", "pytest", "-q", "-rs", "--show-capture=no", *arguments],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": PYTHONPATH, "GRIDVIEW_THOROUGH": "1"},
             stdout=output,

@@ -270,3 +270,16 @@ def test_only_a_commit_without_changed_files_is_resumed(
     (tmp_path / "new").unlink()
     git("commit", "--allow-empty", "-m", "two")
     assert main(["prove", "--resume"]) == 1
+
+
+def test_a_proof_did_not_run_if_its_tests_lack_something(tmp_path: Any) -> None:
+    lacking = tmp_path / "test_it.py"
+    lacking.write_text(
+        "import pytest\n"
+        "@pytest.mark.skipif(True, reason='the violin: is not installed')\n"
+        "@pytest.mark.parametrize('string', 'GDAE')\n"
+        "def test_it(string):\n    raise AssertionError\n"
+        "def test_another():\n    pass\n"
+    )
+    with pytest.raises(NotHere, match=r"^the violin: is not installed$"):
+        proofs.run_tests([str(lacking)], 1)
