@@ -76,7 +76,6 @@ test('a field stays where it was moved, though an answer from before that comes 
   await expect
     .poll(async () => (await api.call('GET', '/v1/projects/{project}', { path: { project: id } })).body.attributes?.map(({ name }) => name))
     .toEqual(['Weight', 'Due', 'Safe', 'Kind', 'Note']);
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
 test('closed settings leave the page as it is as long as the user has steps to undo or redo', async ({ visit, api }) => {

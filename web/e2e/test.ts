@@ -22,7 +22,7 @@ export const test = plain
   .extend('visit', ({ browser, stack }, { onCleanup }) => {
     const visits: Visit[] = [];
     onCleanup(async () => {
-      for (const { context } of visits) await context.close();
+      for (const visit of visits) await visit.end();
       expect(visits.flatMap(({ faults }) => faults)).toEqual([]);
     });
     const begin = async (user: User | null = ADMIN, look: Look = {}) => {
