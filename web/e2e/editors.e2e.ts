@@ -2,6 +2,7 @@ import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
+import { InputMethod } from './input-method';
 import { ProjectPage } from './project-page';
 import { makeProject, valuesOf, type NewField } from './projects';
 import { ADMIN } from './stack';
@@ -467,5 +468,92 @@ describe('entered text', () => {
     accept = true;
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'hidden' });
+  });
+});
+
+describe('the keys of an input method', () => {
+  test('choose its candidates, and neither a suggested user nor the end of an editor', async ({ visit, api }) => {
+    const id = await parts(api, 'Composed cells');
+    await api.call('GET', '/v1/me', {});
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const method = await InputMethod.on(page);
+    const owner = await open(project, 1, 'Owner');
+    await method.compose('ad');
+    await page.getByRole('option', { name: 'ada' }).waitFor();
+    await method.press('ArrowDown');
+    expect(await owner.inputValue()).toBe('ad');
+    await page.keyboard.press('Escape');
+
+    const note = await open(project, 1, 'Note');
+    await method.compose('にほん');
+    await method.press('Enter');
+    await method.confirm('日本');
+    // Safari reports the Enter that confirms a composition after its end.
+    await method.press('Enter');
+    expect(await note.inputValue()).toBe('日本');
+    await page.keyboard.type('!');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: '日本!' });
+  });
+
+  test('neither send nor discard a comment, and open no window', async ({ visit, api }) => {
+    const id = await parts(api, 'Composed comments');
+    const path = { project: id, num: 1 };
+    await api.call('POST', '/v1/projects/{project}/issues/{num}/comments', { path, body: { text: 'Rust?' } });
+    const visited = await visit();
+    const { page } = visited;
+    const asked: string[] = [];
+    page.on('dialog', (question) => {
+      asked.push(question.message());
+      void question.accept();
+    });
+    const project = await ProjectPage.open(visited, id, VIEW);
+    await (await project.cell(0, 'No.')).click();
+    await page.keyboard.press('Space');
+    const panel = page.getByRole('complementary');
+    await panel.getByRole('button', { name: 'Edit the comment by' }).click();
+    const text = panel.getByLabel('Comment text');
+    await text.fill('No. ');
+    const method = await InputMethod.on(page);
+    await method.compose('さび');
+    await method.press('Escape');
+    await method.press('Enter', { control: true });
+    await method.press('k', { control: true });
+    expect(await text.inputValue()).toBe('No. さび');
+    expect(asked).toEqual([]);
+    expect(await page.getByRole('dialog', { name: 'Commands' }).count()).toBe(0);
+    expect((await api.call('GET', '/v1/projects/{project}/issues/{num}/comments', { path })).body.items).toMatchObject([{ text: 'Rust?' }]);
+  });
+
+  test('choose and close nothing in a window, and open no project', async ({ visit, api }) => {
+    const id = await parts(api, 'Composed names');
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const method = await InputMethod.on(page);
+    await page.keyboard.press('Control+k');
+    const window = page.getByRole('dialog', { name: 'Commands' });
+    const box = window.getByRole('combobox');
+    await box.waitFor();
+    await method.compose('no');
+    const active = await box.getAttribute('aria-activedescendant');
+    for (const key of ['ArrowDown', 'Enter']) await method.press(key);
+    expect(await box.getAttribute('aria-activedescendant')).toBe(active);
+    await method.press('Escape');
+    expect(await box.isVisible()).toBe(true);
+    await method.confirm('no');
+    await page.keyboard.press('Escape');
+    await window.waitFor({ state: 'hidden' });
+
+    await page.getByRole('button', { name: /switch project$/ }).click();
+    const panel = project.panel('Projects');
+    await panel.waitFor();
+    await method.compose('o');
+    await panel.getByRole('listitem').first().waitFor();
+    for (const key of ['ArrowDown', 'Enter']) await method.press(key);
+    expect(await panel.getByRole('searchbox').evaluate((one) => one === document.activeElement)).toBe(true);
+    expect(new URL(page.url()).pathname).toBe(`/projects/${id}`);
   });
 });

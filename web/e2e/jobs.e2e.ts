@@ -41,6 +41,7 @@ describe('jobs', () => {
     await drawer.getByRole('button', { name: 'New value' }).click();
     await page.keyboard.type('new');
     await page.keyboard.press('Enter');
+    await expect.poll(() => drawer.getByRole('button', { name: 'New value' }).evaluate((one) => one === document.activeElement)).toBe(true);
     await drawer.getByRole('button', { name: 'Change 2 issues' }).click();
     await jobs.getByText(/^(Waiting|Running|Done):/).first().waitFor();
     await page.reload();

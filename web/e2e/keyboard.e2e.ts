@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Page } from 'playwright-core';
 import { ProjectPage } from './project-page';
-import { makeProject, valuesOf } from './projects';
+import { makeProject, PARTS, valuesOf } from './projects';
 import { test } from './test';
 
 /** Press Tab until the focus is on what a selector names. */
@@ -109,5 +109,55 @@ describe('only the keyboard', () => {
     await page.evaluate(() => (document.activeElement as HTMLElement).blur());
     await keys.press('Control+/');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
+  test('keeps its focus while keys of the sort and of the groups are changed, moved, removed and added', async ({ visit, api }) => {
+    const fields = [...PARTS, { id: 'cost', name: 'Cost', type: 'number' as const }];
+    const id = await makeProject(api, { name: 'Keys of the sort', fields, issues: [{ name: 'Girder', fields: { weight: 5 } }] });
+    const project = await ProjectPage.open(await visit(), id, 'sort=-weight.first,due');
+    const { page } = project;
+    const sort = await project.open('Sort');
+    const focused = () =>
+      page.evaluate(() => {
+        const { activeElement: one } = document;
+        const item = one?.closest('li');
+        return [item ? [...(item.parentElement?.children ?? [])].indexOf(item) : null, one?.getAttribute('aria-label') ?? one?.textContent];
+      });
+    const field = sort.getByLabel('Field', { exact: true }).first();
+    await field.focus();
+    for (let steps = 0; steps < 2; steps += 1) {
+      const before = await field.inputValue();
+      await page.keyboard.press('ArrowUp');
+      await expect.poll(() => field.inputValue()).not.toBe(before);
+      expect(await focused()).toEqual([0, 'Field']);
+    }
+    const first = await field.inputValue();
+    // The direction and the place of empty values are not those of a field.
+    await expect.poll(() => project.view.get('sort')).toBe(`-${first}.first,due`);
+
+    await sort.getByRole('button', { name: 'Move up' }).nth(1).press('Enter');
+    await expect.poll(() => project.view.get('sort')).toBe(`due,-${first}.first`);
+    expect(await focused()).toEqual([0, 'Move up']);
+    await page.keyboard.press('Enter');
+    await sort.getByRole('button', { name: 'Remove' }).nth(1).press('Enter');
+    await expect.poll(() => project.view.get('sort')).toBe('due');
+    expect(await focused()).toEqual([0, 'Remove']);
+    await page.keyboard.press('Enter');
+    await sort.getByText('Sorted by issue number.').waitFor();
+    expect(await focused()).toEqual([null, 'Add a field']);
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toEqual([0, 'Field']);
+    await page.keyboard.press('Escape');
+
+    // An unusable width of ranges does not stay for another field.
+    const group = await project.open('Group');
+    await group.getByRole('button', { name: 'Add a field' }).click();
+    await group.getByLabel('Field', { exact: true }).selectOption('Weight');
+    await group.locator('.width').fill('wide');
+    await page.keyboard.press('Tab');
+    await group.getByRole('alert').waitFor();
+    await group.getByLabel('Field', { exact: true }).selectOption('Cost');
+    await group.getByRole('alert').waitFor({ state: 'hidden' });
+    expect(await group.locator('.width').inputValue()).toBe('');
   });
 });

@@ -69,6 +69,11 @@ describe('the order', () => {
     await item('Kind').getByRole('checkbox').focus();
     await page.keyboard.press('Alt+ArrowDown');
     await expect.poll(() => project.view.get('columns')).toMatch(/^name:200!,weight:120,kind:150,due:120/);
+    // A button that moves an item to the end of its list keeps the focus.
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await fields.getByRole('button', { name: 'Move Kind to the right' }).press('Enter');
+    await expect.poll(() => project.view.get('columns')).toMatch(/^name:200!,weight:120,due:120,kind:150/);
+    expect(await focused()).toBe('Move Kind to the right');
     await page.keyboard.press('Escape');
 
     await project.more('Project settings');
@@ -82,9 +87,17 @@ describe('the order', () => {
     await options.getByLabel('Option', { exact: true }).nth(1).focus();
     await page.keyboard.press('Alt+ArrowDown');
     await expect.poll(values).toEqual(['plate', 'bolt', 'beam']);
+    await options.getByRole('button', { name: 'Move bolt up' }).press('Enter');
+    await expect.poll(values).toEqual(['bolt', 'plate', 'beam']);
+    expect(await focused()).toBe('Move bolt up');
+    await page.keyboard.press('Enter');
+    await options.getByRole('button', { name: 'Move bolt down' }).click();
+    await expect.poll(values).toEqual(['plate', 'bolt', 'beam']);
     await settings.getByRole('button', { name: 'Save' }).locator('visible=true').click();
     const stored = async () => (await api.call('GET', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'kind' } })).body.options?.map(({ value }) => value);
     await expect.poll(stored).toEqual(['plate', 'bolt', 'beam']);
+    await options.getByRole('button', { name: 'Remove beam' }).press('Enter');
+    await expect.poll(focused).toBe('Remove bolt');
   });
 });
 

@@ -109,8 +109,9 @@ describe('color rules', () => {
     await expect.poll(focused).toBe('Move rule 2 up');
     await project.page.keyboard.press('Enter');
     await expect.poll(() => rowColors(project)).toEqual(['green', 'green', 'green', 'green']);
-    // At the top only the other direction is left.
-    await expect.poll(focused).toBe('Move rule 1 down');
+    // The button keeps the focus where it leads no further.
+    await expect.poll(focused).toBe('Move rule 1 up');
+    await project.page.keyboard.press('Enter');
     await panel.getByText('The rule is now number 1 of 3.').waitFor({ state: 'attached' });
     expect((await listed(panel)).map((text) => text.split(':')[0])).toEqual(['Green', 'Red', 'Blue']);
     await panel.locator('.grip').nth(2).dragTo(panel.locator('.rules > ol > li').nth(0), { targetPosition: { x: 60, y: 8 } });
@@ -235,7 +236,9 @@ describe('color rules', () => {
     }
     await panel.getByRole('alert').getByText('more than 50 conditions').waitFor();
     expect(await findings(visited.page)).toEqual([]);
-    await rule.getByRole('button', { name: 'Remove this condition' }).nth(2).click();
+    const remove = rule.getByRole('button', { name: 'Remove this condition' });
+    await remove.nth(2).press('Enter');
+    await expect.poll(() => remove.nth(1).evaluate((one) => one === document.activeElement)).toBe(true);
     await expect.poll(() => project.view.getAll('rule')).toHaveLength(7);
     for (let more = 7; more < 10; more += 1) await panel.getByRole('button', { name: 'Add a rule' }).click();
     await panel.getByText('A view has at most 10 rules.').waitFor();

@@ -34,6 +34,12 @@ test('fields are sorted by dragging, by keys and by buttons', async ({ visit, ap
 
   await settings.getByRole('button', { name: 'Move Safe down' }).click();
   await expect.poll(saved).toEqual(['Weight', 'Safe', 'Note', 'Due', 'Kind']);
+  // A button that moves an item to the end of its list keeps the focus.
+  await settings.getByRole('button', { name: 'Move Safe up' }).press('Enter');
+  await expect.poll(saved).toEqual(['Safe', 'Weight', 'Note', 'Due', 'Kind']);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Move Safe up');
+  await settings.getByRole('button', { name: 'Move Safe down' }).press('Enter');
+  await expect.poll(saved).toEqual(['Weight', 'Safe', 'Note', 'Due', 'Kind']);
   expect(await findings(page)).toEqual([]);
 
   // The columns of a view without an order of its own follow.

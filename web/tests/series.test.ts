@@ -1,6 +1,6 @@
 /** Series that a fill continues. */
 import { LosslessNumber } from 'lossless-json';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FieldType } from '../src/api/types';
 import { isExact } from '../src/api/json';
 import type { CellValue } from '../src/fields/values';
@@ -8,6 +8,8 @@ import { seriesOf } from '../src/selection/series';
 
 const plain = (value: CellValue) => (isExact(value) ? String(value) : value);
 const numbers = (...digits: readonly string[]) => digits.map((one) => new LosslessNumber(one));
+
+afterEach(() => vi.unstubAllEnvs());
 
 describe('a series', () => {
   it.each<[FieldType, readonly CellValue[], readonly CellValue[]]>([
@@ -30,6 +32,21 @@ describe('a series', () => {
     expect(next.map((_, place) => plain(series?.(values.length + place) ?? null))).toEqual(next);
     // And is what was given.
     expect(values.map((_, place) => Date.parse(String(plain(series?.(place) ?? null))))).toEqual(values.map((one) => Date.parse(String(plain(one)))));
+  });
+
+  // In New York the clock changed on 10 March 2024, from UTC-5 to UTC-4, and back on 3 November.
+  it.each<[string, readonly string[], readonly (string | null)[]]>([
+    ['09:00 of each day', ['2024-03-08T14:00:00Z', '2024-03-09T14:00:00Z'], ['2024-03-10T13:00:00.000Z', '2024-03-11T13:00:00.000Z']],
+    ['09:00 across the change', ['2024-03-09T14:00:00Z', '2024-03-10T13:00:00Z', '2024-03-11T13:00:00Z'], ['2024-03-12T13:00:00.000Z']],
+    ['09:00 of each week, backward', ['2024-11-10T14:00:00Z', '2024-11-03T14:00:00Z'], ['2024-10-27T13:00:00.000Z']],
+    ['02:30, which one day does not have', ['2024-03-08T07:30:00Z', '2024-03-09T07:30:00Z'], ['2024-03-10T07:30:00.000Z', '2024-03-11T06:30:00.000Z']],
+    ['24 hours across the change', ['2024-03-09T14:00:00Z', '2024-03-10T14:00:00Z'], ['2024-03-11T14:00:00.000Z']],
+    ['hours across the change', ['2024-03-10T05:00:00Z', '2024-03-10T06:00:00Z'], ['2024-03-10T07:00:00.000Z', '2024-03-10T08:00:00.000Z']],
+    ['the end of the calendar', ['9999-12-30T14:00:00Z', '9999-12-31T14:00:00Z'], [null]],
+  ])('of points in time keeps the time of day: %s', (_, values, next) => {
+    vi.stubEnv('TZ', 'America/New_York');
+    const series = seriesOf('datetime', values);
+    expect(next.map((_one, place) => series?.(values.length + place))).toEqual(next);
   });
 
   it('goes on before its first value, too', () => {

@@ -1,6 +1,7 @@
 /** The form of a new card: its name, and each field that needs a value. Together they create the issue. */
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { textOf } from '../cells/text';
+import { isComposing } from '../composing';
 import { keyOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import type { Row } from '../fields/values';
@@ -49,7 +50,7 @@ export function DraftForm({ board, row }: { readonly board: Board; readonly row:
         if (isChanged() || isEmpty(entered())) send();
       }}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.isComposing) return;
+        if (event.key !== 'Escape' || isComposing(event)) return;
         event.preventDefault();
         event.stopPropagation();
         // The form loses the focus as it goes.

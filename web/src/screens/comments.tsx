@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
+import { isComposing } from '../composing';
 import { keepBeside } from '../place';
 import type { CommentDrafts } from '../project/comment-drafts';
 import { Comments } from '../project/comments';
@@ -246,6 +247,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
         void send();
       }}
       onKeyDown={(event) => {
+        if (isComposing(event)) return;
         if (event.key === 'Escape' && (offered.length || onClose)) {
           // The panel itself stays open.
           event.stopPropagation();
@@ -270,7 +272,7 @@ function CommentForm({ people, drafts, place, label, submit, busy, begin, known,
         }}
         onKeyDown={(event) => {
           const [first] = offered;
-          if (!first || event.isComposing || event.ctrlKey || event.metaKey) return;
+          if (!first || isComposing(event) || event.ctrlKey || event.metaKey) return;
           if (event.key === 'ArrowDown') list.current?.querySelector('button')?.focus();
           else if (event.key === 'Enter' || event.key === 'Tab') choose(first);
           else return;

@@ -1,5 +1,6 @@
 /** The bar above the rows that finds a text in them. The focus stays in it, while the grid shows the matches. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { isComposing } from '../composing';
 import type { Field } from '../fields/fields';
 import type { ProjectModel } from '../project/model';
 import { isFoundWhole } from '../selection/sought';
@@ -41,7 +42,7 @@ export function FindBar({ model, onClose }: FindBarProps) {
       aria-label={words.find.open}
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => {
-        if (event.isComposing) return;
+        if (isComposing(event)) return;
         if (event.key === 'Escape') close();
         else if (event.key === 'Enter' && event.target === input.current) void finding.next(event.shiftKey ? -1 : 1);
         else return;

@@ -9,9 +9,8 @@ import type { ProjectModel } from '../project/model';
 import type { IssuePart } from '../project/panels';
 import { isWholeColumns } from '../selection/range';
 import { Drawer } from '../ui/drawer';
-import { Icon } from '../ui/icon';
-import type { Icon as IconName } from '../ui/icons';
 import { Refusal } from '../ui/refusal';
+import { StepButton } from '../ui/step-button';
 import { isTyping } from '../ui/typing';
 import { words } from '../words';
 import { CommentList, NewComment, useComments } from './comments';
@@ -88,8 +87,8 @@ export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerPro
       heading={<Heading num={num} title={title} />}
       tools={
         <>
-          <Step icon="up" label={words.issue.previous} disabled={model.rowBeside(num, -1) === undefined} act={() => step(-1)} />
-          <Step icon="down" label={words.issue.next} disabled={model.rowBeside(num, 1) === undefined} act={() => step(1)} />
+          <StepButton way="up" label={words.issue.previous} isAtEnd={model.rowBeside(num, -1) === undefined} act={() => step(-1)} />
+          <StepButton way="down" label={words.issue.next} isAtEnd={model.rowBeside(num, 1) === undefined} act={() => step(1)} />
         </>
       }
       foot={isRead && permits(model.role, 'editor') && <NewComment key={num} model={model} comments={comments} />}
@@ -145,22 +144,6 @@ function Heading({ num, title }: { readonly num: number; readonly title: string 
       <span aria-hidden="true">{words.issue.number(num)}</span>
       <span class="visually-hidden">{title}</span>
     </>
-  );
-}
-
-interface StepProps {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly disabled: boolean;
-  readonly act: () => void;
-}
-
-function Step({ icon, label, disabled, act }: StepProps) {
-  // A disabled button would lose the focus.
-  return (
-    <button class="icon-button" type="button" aria-label={label} title={label} aria-disabled={disabled} onClick={act}>
-      <Icon name={icon} />
-    </button>
   );
 }
 

@@ -1,5 +1,5 @@
 /** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { permits } from '../auth/session';
 import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
@@ -8,6 +8,7 @@ import { linkOf } from '../fields/format';
 import { unavailableIn, valueOf, type Row } from '../fields/values';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
+import { useFocusAfterEdit } from '../ui/focus';
 import { FormulaMark } from '../ui/formula-mark';
 import { Icon } from '../ui/icon';
 import { words } from '../words';
@@ -26,17 +27,12 @@ interface IssueFieldProps {
 export function IssueField({ model, actions, row, field, isTitle = false }: IssueFieldProps) {
   const [editing, setEditing] = useState(false);
   const id = useId();
-  const button = useRef<HTMLButtonElement>(null);
-  const goesBack = useRef(false);
+  const { button, ended } = useFocusAfterEdit(editing);
   const value = valueOf(row, field.id);
   const mark = model.editor.marks.value.get(keyOf(row.num, field.id));
   const note = noteOf(mark);
-  useEffect(() => {
-    if (!editing && goesBack.current) button.current?.focus();
-    goesBack.current = false;
-  }, [editing]);
   const end = (typed: Typed | null, byKey: boolean) => {
-    goesBack.current = byKey;
+    ended(byKey);
     setEditing(false);
     actions.commit(row, field, typed);
   };

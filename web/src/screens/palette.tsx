@@ -1,5 +1,6 @@
 /** The command palette: a box to type in, and the entries that fit. */
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isComposing } from '../composing';
 import { foundFor, numberIn, type Command } from '../view/palette';
 import { Dialog } from '../ui/dialog';
 import { keysAsLabeled } from '../shortcuts';
@@ -35,10 +36,11 @@ export function Palette({ commands, openIssue, onClose }: PaletteProps) {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [active, typed]);
   const press = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
     const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
     const step = steps[event.key];
     if (step !== undefined && found.length) setAt((active + step + found.length) % found.length);
-    else if (event.key === 'Enter' && !event.isComposing) choose(found[active]);
+    else if (event.key === 'Enter') choose(found[active]);
     else return;
     event.preventDefault();
   };

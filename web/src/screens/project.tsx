@@ -4,6 +4,7 @@ import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import { permits, type Person, type Session } from '../auth/session';
 import type { BoardHandle } from '../board/board-view';
+import { isComposing } from '../composing';
 import type { Grid } from '../grid/grid';
 import type { Unwritten } from '../edits/unwritten';
 import type { Field } from '../fields/fields';
@@ -172,6 +173,8 @@ interface Opened {
 
 /** Undo, redo, find, the commands, the help and the toast, wherever the focus is. */
 function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, open: (what: 'help' | 'palette') => void): void {
+  // An input method converts by F6 or Ctrl+K, for example.
+  if (isComposing(event)) return;
   if (event.key === 'F6' && enterToast()) event.preventDefault();
   if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
   const key = event.key.toLowerCase();

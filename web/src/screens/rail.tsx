@@ -5,6 +5,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
+import { isComposing } from '../composing';
 import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow, visit } from '../router';
 import { Icon } from '../ui/icon';
@@ -83,7 +84,7 @@ function Switch({ projects, open, close, onCreate }: SwitchProps) {
         value={wanted}
         onInput={(event) => setWanted(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !first) return;
+          if (event.key !== 'Enter' || !first || isComposing(event)) return;
           close();
           visit(addressOfProject(first.id));
         }}
@@ -129,7 +130,7 @@ function leave(event: MouseEvent, close: () => void): void {
 
 /** Arrow keys go through the search field and the projects. */
 function walk(event: KeyboardEvent): void {
-  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || isComposing(event)) return;
   const stops = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('input, li a')];
   const at = stops.findIndex((one) => one === document.activeElement);
   stops[(at + (event.key === 'ArrowDown' ? 1 : stops.length - 1)) % stops.length]?.focus();

@@ -59,8 +59,20 @@ function months(values: readonly string[]): Series | null {
 function instants(values: readonly string[]): Series | null {
   // A finer step than that of the clock would be lost.
   if (values.some((value) => /\.\d{4,}/.test(value))) return null;
-  const at = linear(values.map((value) => Date.parse(value)));
+  const times = values.map((value) => Date.parse(value));
+  const at = wholeDays(times) ?? linear(times);
   return at && ((place) => instantOf(at(place)));
+}
+
+/** The same time of the reader's clock, some days apart: a day on which the clock changes has 23 or 25 hours. */
+function wholeDays(times: readonly number[]): ((place: number) => number) | null {
+  const [first = 0, second = 0] = times;
+  const step = Math.round((second - first) / DAY);
+  const at = (place: number) => {
+    const date = new Date(first);
+    return date.setDate(date.getDate() + place * step);
+  };
+  return step !== 0 && times.every((time, place) => time === at(place)) ? at : null;
 }
 
 function numbered(values: readonly string[]): Series | null {

@@ -1,6 +1,7 @@
 /** A window in front of the page, which cannot be used until it is closed. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { isComposing } from '../composing';
 import { words } from '../words';
 import { enter } from './focus';
 import { Icon } from './icon';
@@ -49,7 +50,7 @@ export function Dialog({ title, wide = false, unasked = false, onClose, children
       onClose={closed}
       onKeyDown={(event) => {
         // The browser would close the dialog at the second Escape, even if that is prevented.
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event)) return;
         event.preventDefault();
         close();
       }}

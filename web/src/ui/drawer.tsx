@@ -1,6 +1,7 @@
 /** A panel at the right of the grid, which stays in use beside it. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { isComposing } from '../composing';
 import { words } from '../words';
 import { enter, useFocusBack } from './focus';
 import { Icon } from './icon';
@@ -46,7 +47,7 @@ export function Drawer({ title, heading, tools, foot, isWide = false, isForm = f
       class={isWide ? 'drawer wide' : 'drawer'}
       aria-label={title}
       onKeyDown={(event) => {
-        if (event.isComposing) return;
+        if (isComposing(event)) return;
         if (event.key === 'Escape') close();
         else onKey?.(event);
       }}

@@ -1,6 +1,6 @@
 /** The place of the focus when something opens, and when that closes. */
 import type { RefObject } from 'preact';
-import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 const FIELDS = 'input, select, textarea';
 const CONTROLS = `${FIELDS}, button, a[href], summary`;
@@ -58,4 +58,47 @@ export function useFocusBack(panel: RefObject<HTMLElement | null>, anchor?: HTML
     };
   }, [anchor]);
   return giveBack;
+}
+
+interface FocusAfterEdit {
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly ended: (byKey: boolean) => void;
+}
+
+/**
+ * The ref of a button that an editor replaces, and the function to call when the editing ends. If a key ended it, the
+ * button takes the focus.
+ */
+export function useFocusAfterEdit(editing: boolean): FocusAfterEdit {
+  const button = useRef<HTMLButtonElement>(null);
+  const goesBack = useRef(false);
+  useEffect(() => {
+    if (!editing && goesBack.current) button.current?.focus();
+    goesBack.current = false;
+  }, [editing]);
+  return { button, ended: (byKey) => (goesBack.current = byKey) };
+}
+
+/** The button that removes an item of a list, after all others. */
+const REMOVES = ':scope > button:last-of-type';
+
+interface ItemFocus {
+  /** Focus a control of an item after the next drawing, by the place of the item and a selector. */
+  readonly focus: (at: number, control: string) => void;
+  /** An item is removed: the next one takes its place, also for the focus. */
+  readonly removed: (at: number, count: number) => void;
+}
+
+/** Keeps the focus in a list whose items move, come and go. If there is no such item, the button that adds one has it. */
+export function useItemFocus(list: RefObject<HTMLElement | null>, add: RefObject<HTMLElement | null>): ItemFocus {
+  const wanted = useRef<{ readonly at: number; readonly control: string } | null>(null);
+  useLayoutEffect(() => {
+    const { current } = wanted;
+    wanted.current = null;
+    if (current) (list.current?.children[current.at]?.querySelector<HTMLElement>(current.control) ?? add.current)?.focus();
+  });
+  const focus = (at: number, control: string) => {
+    wanted.current = { at, control };
+  };
+  return { focus, removed: (at, count) => focus(Math.min(at, count - 2), REMOVES) };
 }

@@ -7,6 +7,7 @@
  */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { isComposing } from '../composing';
 import { followPress } from './press';
 
 /** Moves an item before another, or to the end of its kind (null). */
@@ -92,7 +93,7 @@ function begin(event: PointerEvent, list: HTMLElement, move: { readonly current:
 }
 
 function step(event: KeyboardEvent, list: HTMLElement, move: { readonly current: Move }): void {
-  if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || isComposing(event)) return;
   if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return;
   const item = itemAt(event.target, list);
   // A select opens by these keys.

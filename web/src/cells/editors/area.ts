@@ -1,4 +1,5 @@
 /** The editor of texts, which grows with its lines. Enter takes the text; Alt+Enter and Shift+Enter break the line. */
+import { isComposing } from '../../composing';
 import { observeAround } from '../../place';
 import { textOf } from '../text';
 import { filled, focusIn, labelled, type CellEditor, type EditorParams } from './editor';
@@ -15,7 +16,7 @@ export function areaEditor(params: EditorParams): CellEditor {
   const result = filled(area, textOf(field.type, value), begin);
   const closed = new AbortController();
   area.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.altKey || event.shiftKey) || event.isComposing) return;
+    if (event.key !== 'Enter' || !(event.altKey || event.shiftKey) || isComposing(event)) return;
     event.preventDefault();
     event.stopPropagation();
     area.setRangeText('\n', area.selectionStart, area.selectionEnd, 'end');

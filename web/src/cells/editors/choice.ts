@@ -1,4 +1,5 @@
 /** Editors that choose: one option, several, or a user. Typing narrows the list. */
+import { isComposing } from '../../composing';
 import { optionMeant, type Field } from '../../fields/fields';
 import { words } from '../../words';
 import { isList } from '../format';
@@ -32,7 +33,7 @@ export function optionEditor(params: EditorParams): CellEditor {
   };
   input.addEventListener('input', narrow);
   input.addEventListener('keydown', (event) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (list.move(event.key)) consume(event);
     else if (event.key === 'Enter' || event.key === 'Tab') chosen = list.activeItem;
   });
@@ -89,7 +90,7 @@ export function optionsEditor(params: EditorParams): CellEditor {
   };
   input.addEventListener('input', () => narrow());
   input.addEventListener('keydown', (event) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (list.move(event.key)) consume(event);
     else if (event.key === 'Enter') {
       consume(event);
@@ -139,7 +140,7 @@ export function userEditor(params: EditorParams): CellEditor {
   };
   input.addEventListener('input', () => void suggest());
   input.addEventListener('keydown', (event) => {
-    if (!list.move(event.key)) return;
+    if (isComposing(event) || !list.move(event.key)) return;
     consume(event);
     if (list.activeItem) input.value = list.activeItem.value;
   });

@@ -1,5 +1,6 @@
 /** The editor of each type, and why its content is no value. A check box has none: it is toggled in its cell. */
 import type { FieldType } from '../../api/types';
+import { isComposing } from '../../composing';
 import { Note } from '../note';
 import { parseTyped } from '../parse';
 import { areaEditor } from './area';
@@ -42,7 +43,7 @@ export function editorFor(params: EditorParams): OpenEditor {
   element.addEventListener('keydown', (event) => {
     // The keys of an input method belong to it. An editor whose content is no value stays open.
     const ends = event.key === 'Enter' || event.key === 'Tab';
-    if (event.isComposing) event.stopPropagation();
+    if (isComposing(event)) event.stopPropagation();
     else if (ends && !event.defaultPrevented && !settles()) {
       event.preventDefault();
       event.stopPropagation();

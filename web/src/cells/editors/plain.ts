@@ -1,4 +1,5 @@
 /** Editors that are one line: numbers, dates and times. */
+import { isComposing } from '../../composing';
 import { words } from '../../words';
 import { textOf } from '../text';
 import { filled, focusIn, inputIn, type CellEditor, type EditorParams } from './editor';
@@ -51,7 +52,7 @@ export function dateEditor(params: EditorParams): CellEditor {
   for (const part of [button, picker]) part.addEventListener('mousedown', (event) => event.preventDefault());
   button.addEventListener('click', pick);
   input.addEventListener('keydown', (event) => {
-    if (event.key !== 'ArrowDown' || !event.altKey) return;
+    if (event.key !== 'ArrowDown' || !event.altKey || isComposing(event)) return;
     event.preventDefault();
     pick();
   });

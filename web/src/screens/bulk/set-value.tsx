@@ -8,6 +8,7 @@ import type { CellValue } from '../../fields/values';
 import type { BulkEdit } from '../../project/jobs';
 import type { ProjectModel } from '../../project/model';
 import type { Target } from '../../rows/targets';
+import { useFocusAfterEdit } from '../../ui/focus';
 import { unsaved } from '../../ui/unsaved';
 import { words } from '../../words';
 import { ShownValue, ValueEditor } from '../value-editor';
@@ -68,7 +69,9 @@ function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
   const [editing, setEditing] = useState(false);
   const [problem, setProblem] = useState('');
   const [refused, setRefused] = useState<string | null>(null);
-  const end = (typed: Typed | null) => {
+  const { button, ended } = useFocusAfterEdit(editing);
+  const end = (typed: Typed | null, byKey: boolean) => {
+    ended(byKey);
     setEditing(false);
     if (!typed) {
       setProblem('');
@@ -94,7 +97,7 @@ function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
         ) : editing ? (
           <ValueEditor api={model.api} field={field} value={value ?? null} refused={refused} onEnd={end} />
         ) : (
-          <button class="issue-value" type="button" aria-labelledby={`${id}-name ${id}-value`} title={words.issue.edit} onClick={() => setEditing(true)}>
+          <button ref={button} class="issue-value" type="button" aria-labelledby={`${id}-name ${id}-value`} title={words.issue.edit} onClick={() => setEditing(true)}>
             {value === undefined ? <span id={`${id}-value`}>{words.filter.choose}</span> : <ShownValue id={`${id}-value`} field={field} value={value} />}
           </button>
         )}

@@ -12,6 +12,7 @@ import type { SampleRow } from '../../project/sample';
 import { FormulaMark } from '../../ui/formula-mark';
 import { Icon } from '../../ui/icon';
 import { neighbour, useSorting } from '../../ui/sorting';
+import { StepButton } from '../../ui/step-button';
 import { unsaved } from '../../ui/unsaved';
 import { words } from '../../words';
 import { DeletedSection } from '../deleted-section';
@@ -217,17 +218,13 @@ function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted
         </form>
       </details>
       {(['up', 'down'] as const).map((way) => (
-        <button
+        <StepButton
           key={way}
-          class="icon-button"
-          type="button"
-          disabled={neighbours[way] === undefined}
-          aria-label={MOVES[way](attribute.name)}
-          title={MOVES[way](attribute.name)}
-          onClick={() => onMove(neighbours[way] ?? null)}
-        >
-          <Icon name={way} />
-        </button>
+          way={way}
+          label={MOVES[way](attribute.name)}
+          isAtEnd={neighbours[way] === undefined}
+          act={() => onMove(neighbours[way] ?? null)}
+        />
       ))}
     </li>
   );

@@ -1,10 +1,12 @@
 /** The options of a field, or the states of a project: their order, values and colors. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { colorOfPlace } from '../../cells/colors';
 import type { Option } from '../../fields/fields';
 import { COLORS } from '../../fields/palette';
+import { useItemFocus } from '../../ui/focus';
 import { Icon } from '../../ui/icon';
 import { neighbour, useSorting } from '../../ui/sorting';
+import { StepButton } from '../../ui/step-button';
 import { movedBefore } from '../../view/moved';
 import { words } from '../../words';
 
@@ -47,6 +49,8 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
     setOutcome(words.sorting.moved(item.option.value, next.indexOf(item) + 1, next.length));
   };
   const sorted = useSorting<HTMLOListElement>(move);
+  const add = useRef<HTMLButtonElement>(null);
+  const { removed } = useItemFocus(sorted, add);
   const step = (key: string, by: -1 | 1) => {
     const before = neighbour(keys, key, by);
     if (before !== undefined) move(key, before);
@@ -79,23 +83,16 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
               value={option.value}
               onInput={(event) => put(at, { value: event.currentTarget.value })}
             />
-            <button class="icon-button" type="button" disabled={at === 0} aria-label={words.settings.earlier(option.value)} onClick={() => step(key, -1)}>
-              <Icon name="up" />
-            </button>
-            <button
-              class="icon-button"
-              type="button"
-              disabled={at === options.length - 1}
-              aria-label={words.settings.later(option.value)}
-              onClick={() => step(key, 1)}
-            >
-              <Icon name="down" />
-            </button>
+            <StepButton way="up" label={words.settings.earlier(option.value)} isAtEnd={at === 0} act={() => step(key, -1)} />
+            <StepButton way="down" label={words.settings.later(option.value)} isAtEnd={at === options.length - 1} act={() => step(key, 1)} />
             <button
               class="icon-button"
               type="button"
               aria-label={words.settings.dropOption(option.value)}
-              onClick={() => set(items.filter((_, place) => place !== at))}
+              onClick={() => {
+                removed(at, items.length);
+                set(items.filter((_, place) => place !== at));
+              }}
             >
               <Icon name="close" />
             </button>
@@ -105,7 +102,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
       <p class="visually-hidden" role="status">
         {outcome}
       </p>
-      <button class="button" type="button" onClick={() => set([...items, { key: `added ${crypto.randomUUID()}`, option: { value: '', color: null } }])}>
+      <button ref={add} class="button" type="button" onClick={() => set([...items, { key: `added ${crypto.randomUUID()}`, option: { value: '', color: null } }])}>
         <Icon name="plus" />
         {words.settings.option}
       </button>

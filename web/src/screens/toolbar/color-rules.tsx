@@ -10,6 +10,7 @@ import type { ProjectModel } from '../../project/model';
 import { route } from '../../router';
 import { Icon } from '../../ui/icon';
 import { useSorting } from '../../ui/sorting';
+import { StepButton } from '../../ui/step-button';
 import { MAX_CONDITIONS, MAX_DEPTH } from '../../view/filters';
 import { conditionsOf, draftsOf, filterOf, MAX_RULES, movedTo, newDraft, rulesOf, type RuleDraft } from '../../view/rules';
 import { words } from '../../words';
@@ -21,7 +22,7 @@ const PAUSE = 300;
 /** What the keyboard has the focus on after a change of the list: a button of a rule, or the one that adds a rule. */
 interface Focus {
   readonly id: number | null;
-  readonly button: 'up' | 'down' | 'remove' | 'text';
+  readonly button: 'remove' | 'text';
 }
 
 export function ColorRules({ model }: { readonly model: ProjectModel }) {
@@ -41,10 +42,6 @@ export function ColorRules({ model }: { readonly model: ProjectModel }) {
     const [from, next] = [keys.indexOf(key), before === null ? keys.length : keys.indexOf(before)];
     move(from, next > from ? next - 1 : next);
   });
-  const moveByButton = (from: number, button: 'up' | 'down') => {
-    focus({ id: drafts[from]?.id ?? null, button });
-    move(from, button === 'up' ? from - 1 : from + 1);
-  };
   const remove = (at: number) => {
     put(drafts.filter((_, place) => place !== at));
     setOutcome(words.rules.removed(drafts.length - 1));
@@ -80,12 +77,8 @@ export function ColorRules({ model }: { readonly model: ProjectModel }) {
               >
                 {textOf(draft, fields)}
               </button>
-              <button class="icon-button" type="button" data-button="up" disabled={at === 0} aria-label={words.rules.up(at + 1)} title={words.rules.up(at + 1)} onClick={() => moveByButton(at, 'up')}>
-                <Icon name="up" />
-              </button>
-              <button class="icon-button" type="button" data-button="down" disabled={at === drafts.length - 1} aria-label={words.rules.down(at + 1)} title={words.rules.down(at + 1)} onClick={() => moveByButton(at, 'down')}>
-                <Icon name="down" />
-              </button>
+              <StepButton way="up" label={words.rules.up(at + 1)} isAtEnd={at === 0} act={() => move(at, at - 1)} />
+              <StepButton way="down" label={words.rules.down(at + 1)} isAtEnd={at === drafts.length - 1} act={() => move(at, at + 1)} />
               <button class="icon-button" type="button" data-button="remove" aria-label={words.rules.remove(at + 1)} title={words.rules.remove(at + 1)} onClick={() => remove(at)}>
                 <Icon name="close" />
               </button>
@@ -215,14 +208,13 @@ function useDrafts(model: ProjectModel): readonly [readonly RuleDraft[], (drafts
   return [drafts, put];
 }
 
-/** Returns how to set the focus after the next drawing: buttons move, go, or become disabled. */
+/** Returns how to set the focus after the next drawing, since buttons come and go. */
 function useFocus(list: RefObject<HTMLElement | null>): (next: Focus) => void {
   const [wanted, setWanted] = useState<Focus | null>(null);
   useLayoutEffect(() => {
     if (!wanted) return;
     const rule = wanted.id === null ? undefined : list.current?.querySelector(`[data-rule="${wanted.id}"]`);
-    const others = wanted.button === 'up' ? ['down'] : wanted.button === 'down' ? ['up'] : [];
-    const button = [wanted.button, ...others].map((one) => rule?.querySelector<HTMLButtonElement>(`[data-button="${one}"]:enabled`)).find(Boolean);
+    const button = rule?.querySelector<HTMLButtonElement>(`[data-button="${wanted.button}"]`);
     (button ?? list.current?.querySelector<HTMLButtonElement>('[data-button="add"]'))?.focus();
     setWanted(null);
   }, [wanted]);

@@ -1,5 +1,5 @@
 /** The builder of filters. Input takes effect when it is applied, so that no incomplete filter is sent. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Field } from '../../fields/fields';
 import type { ProjectModel } from '../../project/model';
 import {
@@ -23,6 +23,7 @@ import {
 } from '../../view/filters';
 import { ownTimezone } from '../../view/relative';
 import { filterText } from '../../cells/filter-text';
+import { useItemFocus } from '../../ui/focus';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 import { Operands } from './operands';
@@ -76,6 +77,9 @@ interface PartProps<D extends Draft> {
 /** The inputs of a group of conditions. */
 export function FilterGroup({ draft, fields, room, onChange }: PartProps<GroupDraft>) {
   const put = (at: number, part: Draft) => onChange({ ...draft, parts: draft.parts.map((present, place) => (place === at ? part : present)) });
+  const list = useRef<HTMLUListElement>(null);
+  const add = useRef<HTMLButtonElement>(null);
+  const { removed } = useItemFocus(list, add);
   const within = room - levels(draft.join);
   const [first] = fields.filter(({ id }) => id === 'name');
   const fits = (join: GroupDraft['join']) => depthOf({ ...draft, join }) <= room;
@@ -96,7 +100,7 @@ export function FilterGroup({ draft, fields, room, onChange }: PartProps<GroupDr
           </option>
         ))}
       </select>
-      <ul>
+      <ul ref={list}>
         {draft.parts.map((part, at) => (
           <li key={at}>
             {part.kind === 'condition' && <Condition draft={part} fields={fields} room={within} onChange={(next) => put(at, next)} />}
@@ -107,7 +111,10 @@ export function FilterGroup({ draft, fields, room, onChange }: PartProps<GroupDr
               type="button"
               aria-label={words.filter.remove}
               title={words.filter.remove}
-              onClick={() => onChange({ ...draft, parts: draft.parts.filter((_, place) => place !== at) })}
+              onClick={() => {
+                removed(at, draft.parts.length);
+                onChange({ ...draft, parts: draft.parts.filter((_, place) => place !== at) });
+              }}
             >
               <Icon name="close" />
             </button>
@@ -116,7 +123,7 @@ export function FilterGroup({ draft, fields, room, onChange }: PartProps<GroupDr
       </ul>
       <div class="row">
         {first && (
-          <button class="button" type="button" onClick={() => onChange({ ...draft, parts: [...draft.parts, newCondition(first)] })}>
+          <button ref={add} class="button" type="button" onClick={() => onChange({ ...draft, parts: [...draft.parts, newCondition(first)] })}>
             <Icon name="plus" />
             {words.filter.addCondition}
           </button>

@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { givenText } from '../../cells/filter-text';
+import { isComposing } from '../../composing';
 import type { Field } from '../../fields/fields';
 import { fromLines, toLines } from '../../selection/clipboard';
 import { choicesOf, operandOf, type Choice, type Given, type Operator } from '../../view/filters';
@@ -197,7 +198,7 @@ function Input({ field, label, value, onChange }: InputProps): VNode {
           value={value}
           onInput={(event) => onChange(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
+            if (event.key !== 'Enter' || event.shiftKey || event.altKey || isComposing(event)) return;
             event.preventDefault();
             event.currentTarget.form?.requestSubmit();
           }}

@@ -11,7 +11,9 @@ import type { SortKey } from '../../api/types';
 import { formatNumber } from '../../cells/format';
 import { parseNumber } from '../../cells/parse';
 import { exactOf } from '../../api/json';
+import { useItemFocus } from '../../ui/focus';
 import { Icon } from '../../ui/icon';
+import { StepButton } from '../../ui/step-button';
 import { words } from '../../words';
 import { ManualOrder } from './manual-order';
 
@@ -46,7 +48,7 @@ export function SortKeys(props: SortKeysProps) {
     <Keys
       {...props}
       most={MAX_SORT_KEYS}
-      make={(field): SortKey => ({ field: field.id, direction: 'asc', nulls: 'last' })}
+      make={(field, before): SortKey => ({ direction: 'asc', nulls: 'last', ...before, field: field.id })}
       inputs={(key, change) => (
         <>
           <select
@@ -85,10 +87,10 @@ export function GroupPanel({ model }: { readonly model: ProjectModel }) {
         none={words.toolbar.noGroups}
         onChange={set}
         propose={groupProposed}
-        make={groupKeyOf}
+        make={(field) => groupKeyOf(field)}
         inputs={(key, change) =>
           model.field(key.field)?.type === 'number' ? (
-            <Width of={key} onChange={change} />
+            <Width key={key.field} of={key} onChange={change} />
           ) : isTime(key.field) && (
             <select
               aria-label={words.toolbar.unit}
@@ -215,7 +217,8 @@ interface KeysProps<K extends { readonly field: string }> {
   readonly none: string;
   /** The field of a new key; without it the first free one. */
   readonly propose?: (free: readonly Field[]) => Field | undefined;
-  readonly make: (field: Field) => K;
+  /** The key of a field: a new one, or in place of the key of another field. */
+  readonly make: (field: Field, before?: K) => K;
   readonly inputs: (key: K, change: (key: K) => void) => ComponentChildren;
   readonly onChange: (keys: readonly K[]) => void;
 }
@@ -223,20 +226,31 @@ interface KeysProps<K extends { readonly field: string }> {
 function Keys<K extends { readonly field: string }>({ keys, fields, most, none, propose = ([first]) => first, make, inputs, onChange }: KeysProps<K>) {
   const free = fields.filter(({ id }) => !keys.some((key) => key.field === id));
   const next = propose(free);
+  const list = useRef<HTMLOListElement>(null);
+  const add = useRef<HTMLButtonElement>(null);
+  const { focus, removed } = useItemFocus(list, add);
   const put = (at: number, key: K) => onChange(keys.map((present, place) => (place === at ? key : present)));
-  const up = (at: number) => onChange(keys.flatMap((key, place) => (place === at - 1 ? [keys[at] ?? key, key] : place === at ? [] : [key])));
+  const up = (at: number) => {
+    focus(at - 1, 'button');
+    onChange(keys.flatMap((key, place) => (place === at - 1 ? [keys[at] ?? key, key] : place === at ? [] : [key])));
+  };
+  const remove = (at: number) => {
+    removed(at, keys.length);
+    onChange(keys.filter((_, place) => place !== at));
+  };
   return (
     <>
       {keys.length === 0 && <p class="soft">{none}</p>}
-      <ol class="keys">
+      <ol class="keys" ref={list}>
         {keys.map((key, at) => (
-          <li key={key.field}>
+          // By its place: its select keeps the focus while it changes the field.
+          <li key={at}>
             <select
               aria-label={words.toolbar.field}
               value={key.field}
               onChange={(event) => {
                 const field = fields.find(({ id }) => id === event.currentTarget.value);
-                if (field) put(at, make(field));
+                if (field) put(at, make(field, key));
               }}
             >
               {fields
@@ -248,22 +262,23 @@ function Keys<K extends { readonly field: string }>({ keys, fields, most, none, 
                 ))}
             </select>
             {inputs(key, (changed) => put(at, changed))}
-            <button class="icon-button" type="button" disabled={at === 0} aria-label={words.toolbar.earlier} onClick={() => up(at)}>
-              <Icon name="up" />
-            </button>
-            <button
-              class="icon-button"
-              type="button"
-              aria-label={words.toolbar.remove}
-              onClick={() => onChange(keys.filter((_, place) => place !== at))}
-            >
+            <StepButton way="up" label={words.toolbar.earlier} isAtEnd={at === 0} act={() => up(at)} />
+            <button class="icon-button" type="button" aria-label={words.toolbar.remove} onClick={() => remove(at)}>
               <Icon name="close" />
             </button>
           </li>
         ))}
       </ol>
       {keys.length < most && next && (
-        <button class="button" type="button" onClick={() => onChange([...keys, make(next)])}>
+        <button
+          ref={add}
+          class="button"
+          type="button"
+          onClick={() => {
+            focus(keys.length, 'select');
+            onChange([...keys, make(next)]);
+          }}
+        >
           <Icon name="plus" />
           {words.toolbar.addKey}
         </button>

@@ -1,6 +1,7 @@
 /** The list of fields and functions that fit the text before the caret. Arrow keys go through it; Enter and Tab choose. */
 import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
+import { isComposing } from '../../../composing';
 import type { Field } from '../../../fields/fields';
 import { beginningAt, completed, nothingAt, offersFor, type Beginning, type Offer } from './completion';
 
@@ -44,7 +45,7 @@ export function useCompletion(area: RefObject<HTMLTextAreaElement | null>, field
   };
   const pressed = (event: KeyboardEvent) => {
     const element = area.current;
-    if (!element || event.isComposing) return;
+    if (!element || isComposing(event)) return;
     if (event.key === ' ' && event.ctrlKey) show(beginning(element) ?? nothingAt(element.selectionStart));
     else if (!open) return;
     else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
