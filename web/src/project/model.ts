@@ -736,7 +736,8 @@ export class ProjectModel {
       order: groupOrder,
     });
     this.rows.reset(this.layout());
-    this.summarize();
+    // The feed continues from these reads: it does not deliver earlier changes, which the present footers may lack.
+    this.summarize({ again: true });
   }
 
   /** Other rules: rows that were not judged by all of them are read again. */
