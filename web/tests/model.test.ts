@@ -182,6 +182,28 @@ describe('an edit of which the page cannot find out whether its issue still fits
   });
 });
 
+describe('groups that cannot be read after an own delete', () => {
+  it('are read again until they are shown', async () => {
+    let refusals = 0;
+    const { model, shown } = opened({
+      search: '?group=state',
+      special: (end, _, issues) => {
+        if (end !== 'groups') return undefined;
+        if (refusals > 0) {
+          refusals -= 1;
+          return new Response('{}', { status: 503 });
+        }
+        return Response.json({ groups: [{ values: ['open'], count: issues.size, filter: { field: 'state', op: 'eq', value: 'open' } }], next: null, changes_cursor: null });
+      },
+    });
+    await vi.waitFor(() => expect(shown()).toEqual(['group', 1, 2, 3, 4, 5]));
+    refusals = 2;
+    await model.editor.apply({ deleted: [kept(2)] });
+    await vi.waitFor(() => expect(shown()).toEqual(['group', 1, 3, 4, 5]), 4000);
+    expect(refusals).toBe(0);
+  });
+});
+
 describe('another order', () => {
   it('has the footers read again, which may lack changes that the feed then leaves out', async () => {
     let sum = 7;

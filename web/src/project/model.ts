@@ -678,10 +678,10 @@ export class ProjectModel {
 
   private async renewFigures(): Promise<void> {
     this.summarize({ again: true });
-    if (this.arranged.peek().groups.length) await this.groups.renew();
+    if (this.arranged.peek().groups.length && !(await this.groups.renew())) this.live.rereadPlaces();
   }
 
-  /** Read the figures again. Groups that would move rows which may not move are read again with the rows. */
+  /** Read the figures again. Groups that fail, or would move rows which may not move, are read again with the rows. */
   private async renewFiguresInPlace(): Promise<void> {
     this.summarize({ again: true });
     if (!this.arranged.peek().groups.length) return;
