@@ -183,6 +183,22 @@ describe('requests for groups', () => {
     expect(shown()).toEqual(['a 2']);
   });
 
+  it('get all of their figures if an answer holds fewer groups with these', async () => {
+    const fetch: typeof globalThis.fetch = (_, request) => {
+      const { cursor, aggregates } = JSON.parse(request?.body as string) as { cursor?: string; aggregates: unknown[] };
+      const start = Number(cursor ?? 0);
+      const end = Math.min(start + (aggregates.length ? 2 : 3), 5);
+      const groups = ['a', 'b', 'c', 'd', 'e'].slice(start, end).map((value) => ({
+        ...{ values: [value], count: 1, filter: null },
+        ...(aggregates.length && { aggregates: [{ field: 'cost', function: 'sum', value: 7 }] }),
+      }));
+      return Promise.resolve(Response.json({ groups, next: end < 5 ? String(end) : null }));
+    };
+    const groups = new Groups(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p');
+    groups.start({ by: ['state'], filter: null, aggregates: [{ field: 'cost', function: 'sum' }], order: null });
+    await vi.waitFor(() => expect(groups.levels.value[0]?.map(({ figures }) => figures.length)).toEqual([1, 1, 1]));
+  });
+
   it('are followed by the next page if that was requested before them, or are requested once more after it', async () => {
     const { groups, request, shown } = answering();
     await (await request(0))(3, 'b');

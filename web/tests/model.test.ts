@@ -204,6 +204,26 @@ describe('groups that cannot be read after an own delete', () => {
   });
 });
 
+describe('large rows, of which an answer holds few', () => {
+  it('are all shown, and read in their places', async () => {
+    const { model, shown } = opened({
+      special: (end, { offset = 0, limit, count = false }) => {
+        if (end !== 'grid') return undefined;
+        const first = offset as number;
+        const most = Math.min(limit as number, 42, 600 - first);
+        const rows = Array.from({ length: most }, (_, at) => ({ num: first + at + 1, version: 1, name: 'n', state: 'open', fields: {} }));
+        return Response.json({ rows, next: first + most < 600 ? 'more' : null, index: null, changes_cursor: null, ...(count === true && { total: 600, matched: 600 }) });
+      },
+    });
+    await vi.waitFor(() => expect(shown().slice(0, 101)).toEqual([...Array.from({ length: 100 }, (_, at) => at + 1), 'loading']));
+    const nums = async (read: Promise<readonly Row[]>) => (await read).map(({ num }) => num);
+    const all = Array.from({ length: 600 }, (_, at) => at + 1);
+    expect(await nums(model.issuesIn(0, 599))).toEqual(all);
+    expect(await nums(model.issuesFrom(90, 400))).toEqual(all.slice(90, 490));
+    expect(await nums(model.issuesOf(all))).toEqual(all);
+  });
+});
+
 describe('another order', () => {
   it('has the footers read again, which may lack changes that the feed then leaves out', async () => {
     let sum = 7;
@@ -214,7 +234,7 @@ describe('another order', () => {
     const footer = () => model.summaries.values.value.get('cost');
     await vi.waitFor(() => expect([shown(), footer()]).toEqual([[1, 2, 3, 4, 5], { kind: 'ready', value: 7 }]));
     sum = 8;
-    model.change({ sort: [{ field: 'name', direction: 'desc' }] });
+    model.change({ sort: [{ field: 'name', direction: 'desc', nulls: 'last' }] });
     // The present one stays until then.
     expect(footer()).toEqual({ kind: 'ready', value: 7 });
     await vi.waitFor(() => expect(footer()).toEqual({ kind: 'ready', value: 8 }));

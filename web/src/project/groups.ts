@@ -180,9 +180,11 @@ export class Groups {
   private async load(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {
     const at = this.levels.peek()[level]?.length ?? 0;
     const { edition } = this;
+    let count = 0;
     try {
       const { groups, next } = await this.page(level, cursor, 'places', signal);
       if (edition !== this.edition) return await this.loadAfter(level, cursor, signal);
+      count = groups.length;
       this.cursors[level] = next;
       this.put(level, at, groups);
       this.more.value = this.cursors.some((one) => typeof one === 'string');
@@ -192,12 +194,24 @@ export class Groups {
     }
     if (!this.query.aggregates.length) return;
     try {
-      const { groups } = await this.page(level, cursor, 'figures', signal);
+      const groups = await this.withFigures(level, cursor, count, signal);
       // Groups that were read again meanwhile have theirs.
       if (edition === this.edition) this.put(level, at, groups);
     } catch (error) {
       if (!isAbort(error) && edition === this.edition) this.figuresError.value = error;
     }
+  }
+
+  /** So many groups after a cursor. With figures a page may hold fewer. */
+  private async withFigures(level: number, cursor: string | null, count: number, signal: AbortSignal): Promise<readonly CountedGroup[]> {
+    const groups: CountedGroup[] = [];
+    let next = cursor;
+    do {
+      const page: GroupPage = await this.page(level, next, 'figures', signal);
+      groups.push(...page.groups);
+      next = page.next;
+    } while (next !== null && groups.length < count);
+    return groups.slice(0, count);
   }
 
   /** Groups that were shown meanwhile are newer than the page at this cursor: load the page after them instead. */
