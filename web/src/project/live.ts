@@ -111,7 +111,11 @@ export class Live implements Listener {
 
   delivered(events: readonly FeedEvent[]): void {
     const known = new Set(events.filter((event) => !isReset(event) && this.recent.knows(event)));
-    this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
+    const isBehind = this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
+    if (isBehind) {
+      this.shown.missed();
+      this.reread('places');
+    }
     if (events.some(isReset)) this.missed();
     else {
       const versions = new Map(events.flatMap((event) => (isReset(event) ? [] : [[event.num, event.version] as const])));
@@ -136,7 +140,10 @@ export class Live implements Listener {
     this.recent.continued();
   }
 
-  /** A part that was read lacks these changes; the others may have them. */
+  /**
+   * A part that was read lacks these changes; the others may have them. A row may lack changes before these: the feed
+   * delivers them first, and then these again.
+   */
   addMissing(part: Part, events: readonly FeedEvent[]): void {
     this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
   }
@@ -158,14 +165,16 @@ export class Live implements Listener {
     this.summing.ask();
   }
 
-  /** Show changes. For those in `known`, do not notify the user again. */
-  private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): void {
+  /** Show changes. For those in `known`, do not notify the user again. Returns whether a row lacks a change before them. */
+  private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): boolean {
     const dependence = this.shown.dependence();
+    let isBehind = false;
     for (const event of events) {
       if (isReset(event)) {
         this.outdated.definitions = true;
         continue;
       }
+      isBehind ||= event.kind === 'update' && this.incoming.some((rows) => rows.isEarly(event));
       const isShown = event.kind === 'update' && this.incoming.map((rows) => rows.take(event)).includes(true);
       if (this.shown.isOwn(event.change)) continue;
       const effect = effectOf(event, dependence);
@@ -176,6 +185,7 @@ export class Live implements Listener {
     }
     if (this.changed.size) this.announcing.ask();
     if (this.outdated.definitions || this.outdated.places || this.outdated.figures) this.refreshing.ask();
+    return isBehind;
   }
 
   /** Rows as they were read, with the changes delivered meanwhile. */
