@@ -300,6 +300,7 @@ describe('an open project', () => {
     const summarize = vi.fn(() => Promise.resolve());
     const changed = vi.fn();
     const missed = vi.fn();
+    const isRedefined = vi.fn(() => Promise.resolve(state.redefined));
     const shown: Shown = {
       user: 'ada',
       holders: [held],
@@ -311,9 +312,9 @@ describe('an open project', () => {
       mayMove: () => state.mayMove,
       renew,
       summarize,
-      isRedefined: () => Promise.resolve(state.redefined),
+      isRedefined,
     };
-    return { live: new Live(shown), held, state, renew, summarize, changed, missed };
+    return { live: new Live(shown), held, state, renew, summarize, changed, missed, isRedefined };
   }
 
   it('shows values at once, and everything else at most once a second', async () => {
@@ -522,6 +523,40 @@ describe('an open project', () => {
     live.recheck();
     await vi.advanceTimersByTimeAsync(2000);
     expect([renew.mock.calls.length, live.redefined.value]).toEqual([1, true]);
+  });
+
+  it('compares the definitions again after a failure, later each time, also while rows may not move', async () => {
+    for (const mayMove of [true, false]) {
+      const { live, state, renew, isRedefined } = open();
+      state.mayMove = mayMove;
+      for (let failures = 0; failures < 3; failures += 1) isRedefined.mockRejectedValueOnce(new OfflineError('away'));
+      live.delivered([{ kind: 'reset' }]);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect([isRedefined.mock.calls.length, renew.mock.calls.length]).toEqual([4, mayMove ? 1 : 0]);
+      isRedefined.mockRejectedValueOnce(new OfflineError('away'));
+      state.redefined = true;
+      live.recheck();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(live.redefined.value).toBe(false);
+      await vi.advanceTimersByTimeAsync(2000);
+      expect(live.redefined.value).toBe(true);
+      live.stop();
+    }
+  });
+
+  it('compares the definitions after a reset that comes while rows are read again', async () => {
+    const { live, state, renew } = open();
+    let finish: () => void = () => undefined;
+    renew.mockImplementationOnce(() => new Promise((resolve) => (finish = () => resolve('shown'))));
+    live.rereadPlaces();
+    await vi.advanceTimersByTimeAsync(100);
+    state.redefined = true;
+    live.delivered([{ kind: 'reset' }]);
+    await vi.advanceTimersByTimeAsync(5000);
+    finish();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(live.redefined.value).toBe(true);
+    live.stop();
   });
 
   it('reads figures after own edits at most once a second, also while rows may not move', async () => {
