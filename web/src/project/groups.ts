@@ -183,7 +183,10 @@ export class Groups {
     let count = 0;
     try {
       const { groups, next } = await this.page(level, cursor, 'places', signal);
-      if (edition !== this.edition) return await this.loadAfter(level, cursor, signal);
+      if (edition !== this.edition) {
+        await this.loadAfter(level, cursor, signal);
+        return;
+      }
       count = groups.length;
       this.cursors[level] = next;
       this.put(level, at, groups);

@@ -111,8 +111,8 @@ export class Live implements Listener {
 
   delivered(events: readonly FeedEvent[]): void {
     const known = new Set(events.filter((event) => !isReset(event) && this.recent.knows(event)));
-    const isBehind = this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
-    if (isBehind) {
+    const hasGap = this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
+    if (hasGap) {
       this.shown.missed();
       this.reread('places');
     }
@@ -168,13 +168,13 @@ export class Live implements Listener {
   /** Show changes. For those in `known`, do not notify the user again. Returns whether a row lacks a change before them. */
   private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): boolean {
     const dependence = this.shown.dependence();
-    let isBehind = false;
+    let hasGap = false;
     for (const event of events) {
       if (isReset(event)) {
         this.outdated.definitions = true;
         continue;
       }
-      isBehind ||= event.kind === 'update' && this.incoming.some((rows) => rows.isEarly(event));
+      hasGap ||= event.kind === 'update' && this.incoming.some((rows) => rows.isEarly(event));
       const isShown = event.kind === 'update' && this.incoming.map((rows) => rows.take(event)).includes(true);
       if (this.shown.isOwn(event.change)) continue;
       const effect = effectOf(event, dependence);
@@ -185,7 +185,7 @@ export class Live implements Listener {
     }
     if (this.changed.size) this.announcing.ask();
     if (this.outdated.definitions || this.outdated.places || this.outdated.figures) this.refreshing.ask();
-    return isBehind;
+    return hasGap;
   }
 
   /** Rows as they were read, with the changes delivered meanwhile. */
