@@ -3,7 +3,7 @@ import { allClosed, type CountedGroup, haveSameRows, keyOfGroup, layoutOfGroups,
 import type { Layout } from '../src/rows/layout';
 import { Api } from '../src/api/client';
 import { formatPeriod, formatRange } from '../src/cells/format';
-import { byOf, Groups } from '../src/project/groups';
+import { byOf, Groups, type GroupsQuery } from '../src/project/groups';
 import { field } from './fields';
 import { LosslessNumber } from 'lossless-json';
 import type { GroupOrder } from '../src/view/view';
@@ -128,6 +128,94 @@ describe('requests for groups', () => {
     groups.recount(counted);
     await renewal;
     expect(groups.levels.value).toEqual(counted);
+  });
+
+  /** Groups a, b … of which the test decides when each answer comes, and its counts. */
+  function answering({ aggregates = [] as GroupsQuery['aggregates'] } = {}) {
+    const asked: ((count: number | null, next?: string) => Promise<void>)[] = [];
+    const fetch: typeof globalThis.fetch = (_, request) =>
+      new Promise((resolve) => {
+        const { cursor } = JSON.parse(request?.body as string) as { cursor?: string };
+        asked.push(async (count, next) => {
+          const groups = [{ values: [cursor ?? 'a'], count, filter: null, aggregates: [{ field: 'cost', function: 'sum', value: count }] }];
+          resolve(count === null ? new Response('{}', { status: 503 }) : Response.json({ groups, next: next ?? null }));
+          await new Promise((done) => setTimeout(done));
+        });
+      });
+    const groups = new Groups(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p');
+    groups.start({ by: ['state'], filter: null, aggregates, order: null });
+    const request = async (place: number) => vi.waitFor(() => asked[place] ?? expect.fail(`There is no request ${place}.`));
+    const shown = () => groups.levels.value[0]?.map(({ values, count }) => `${keyOfGroup(values)} ${count}`);
+    return { groups, request, shown };
+  }
+
+  it('are not shown after newer ones, and must be requested once more if the newer ones fail', async () => {
+    const { groups, request, shown } = answering();
+    await (await request(0))(3);
+    const first = groups.renew();
+    await request(1);
+    const second = groups.renew();
+    const read = groups.read();
+    await (await request(3))(1);
+    await (await request(2))(2);
+    await (await request(1))(3);
+    expect([await first, await second]).toEqual([true, true]);
+    expect(shown()).toEqual(['a 3']);
+    expect((await read)?.areLatest()).toBe(true);
+    (await read)?.show();
+    expect(shown()).toEqual(['a 1']);
+    const failed = groups.renew();
+    await (await request(4))(null);
+    expect(await failed).toBe(false);
+    const replaced = groups.renew();
+    groups.stop();
+    await (await request(5))(null);
+    expect(await replaced).toBe(true);
+  });
+
+  it('are not replaced by a page that was requested before them', async () => {
+    const { groups, request, shown } = answering({ aggregates: [{ field: 'cost', function: 'sum' }] });
+    await (await request(0))(3);
+    const renewed = groups.renew();
+    await (await request(2))(2);
+    expect(await renewed).toBe(true);
+    await (await request(1))(3);
+    expect(shown()).toEqual(['a 2']);
+  });
+
+  it('get all of their figures if an answer holds fewer groups with these', async () => {
+    const fetch: typeof globalThis.fetch = (_, request) => {
+      const { cursor, aggregates } = JSON.parse(request?.body as string) as { cursor?: string; aggregates: unknown[] };
+      const start = Number(cursor ?? 0);
+      const end = Math.min(start + (aggregates.length ? 2 : 3), 5);
+      const groups = ['a', 'b', 'c', 'd', 'e'].slice(start, end).map((value) => ({
+        ...{ values: [value], count: 1, filter: null },
+        ...(aggregates.length && { aggregates: [{ field: 'cost', function: 'sum', value: 7 }] }),
+      }));
+      return Promise.resolve(Response.json({ groups, next: end < 5 ? String(end) : null }));
+    };
+    const groups = new Groups(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p');
+    groups.start({ by: ['state'], filter: null, aggregates: [{ field: 'cost', function: 'sum' }], order: null });
+    await vi.waitFor(() => expect(groups.levels.value[0]?.map(({ figures }) => figures.length)).toEqual([1, 1, 1]));
+  });
+
+  it('are followed by the next page if that was requested before them, or are requested once more after it', async () => {
+    const { groups, request, shown } = answering();
+    await (await request(0))(3, 'b');
+    groups.next();
+    await request(1);
+    const renewed = groups.renew();
+    await (await request(2))(2, 'c');
+    expect(await renewed).toBe(true);
+    await (await request(1))(3, 'x');
+    await (await request(3))(1, 'd');
+    expect(shown()).toEqual(['a 2', 'c 1']);
+    groups.next();
+    const early = groups.renew();
+    await (await request(4))(1);
+    for (const place of [5, 6]) await (await request(place))(9, 'c');
+    expect(await early).toBe(false);
+    expect(shown()).toEqual(['a 2', 'c 1', 'd 1']);
   });
 
   it('that were read again are shown only if they may be', async () => {

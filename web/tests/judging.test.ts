@@ -148,7 +148,7 @@ describe('requests for judged rows', () => {
     bodies.length = 0;
     const found = await judge(api, 'p', ruling, Array.from({ length: 201 }, (_, at) => at + 1));
     expect(bodies).toHaveLength(2);
-    expect(bodies[1]).toEqual({ filter: { field: 'num', op: 'in', value: [201] }, columns: ['num', 'cost', 'kind'], limit: 200, rules: [DEAR.filter, BEAM.filter] });
+    expect(bodies[1]).toEqual({ filter: { field: 'num', op: 'in', value: [201] }, columns: ['num', 'cost', 'kind'], offset: 0, limit: 200, rules: [DEAR.filter, BEAM.filter] });
     expect(found.get(7)).toMatchObject({ version: 3, values: { cost: 9, kind: 'beam' } });
   });
 });

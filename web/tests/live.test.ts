@@ -214,6 +214,12 @@ describe('a change', () => {
     const recent = new Recent(2);
     expect([event(1, 2, { a: 'x' }), event(1, 3, { b: 'y' }), event(1, 3, { b: 'z' })].map((one) => recent.add(one))).toEqual([true, true, false]);
     expect(recent.caughtUp([row(1), row(2)])).toMatchObject([{ version: 3, values: { a: 'x', b: 'y' } }, { version: 1 }]);
+    const late = new Recent();
+    for (const version of [3, 4, 2]) {
+      late.note(event(1, version, { a: `of ${version}` }));
+      if (version !== 2) expect(late.caughtUp([row(1)])).toEqual([row(1)]);
+    }
+    expect(late.caughtUp([row(1)])).toMatchObject([{ version: 4, values: { a: 'of 4' } }]);
     recent.add(event(2, 2, { a: 'z' }));
     expect(recent.caughtUp([row(2)])).toMatchObject([{ version: 2, values: { a: 'z' } }]);
     expect(recent.add(event(1, 2, {}))).toBe(true);
@@ -294,6 +300,7 @@ describe('an open project', () => {
     const summarize = vi.fn(() => Promise.resolve());
     const changed = vi.fn();
     const missed = vi.fn();
+    const isRedefined = vi.fn(() => Promise.resolve(state.redefined));
     const shown: Shown = {
       user: 'ada',
       holders: [held],
@@ -305,9 +312,9 @@ describe('an open project', () => {
       mayMove: () => state.mayMove,
       renew,
       summarize,
-      isRedefined: () => Promise.resolve(state.redefined),
+      isRedefined,
     };
-    return { live: new Live(shown), held, state, renew, summarize, changed, missed };
+    return { live: new Live(shown), held, state, renew, summarize, changed, missed, isRedefined };
   }
 
   it('shows values at once, and everything else at most once a second', async () => {
@@ -458,6 +465,29 @@ describe('an open project', () => {
     expect([renew.mock.calls.length, summarize.mock.calls.length]).toEqual([2, 1]);
   });
 
+  it('shows no change that was found before an earlier one of its row, until the feed delivers both', async () => {
+    const { live, held, renew } = open();
+    live.addMissing('figures', [event(1, 3, { name: 'second' })]);
+    expect(held.held(1)?.version).toBe(1);
+    live.delivered([event(1, 2, { note: 'first' }), event(1, 3, { name: 'second' })]);
+    expect(held.held(1)).toMatchObject({ version: 3, values: { note: 'first', name: 'second' } });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).not.toHaveBeenCalled();
+  });
+
+  it('reads rows again, and the issue in the panel, if the feed has left out an earlier change of one', async () => {
+    const { live, held, renew, missed } = open();
+    held.busy.add('1/city');
+    live.delivered([event(1, 2, { city: 'Rome' }), event(1, 3, { name: 'x' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([renew.mock.calls.length, missed.mock.calls.length]).toEqual([1, 0]);
+    live.delivered([event(1, 5, { name: 'y' }), event(2, 7, { name: 'of a row that is not held' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([renew.mock.calls.length, missed.mock.calls.length]).toEqual([2, 1]);
+    expect(held.held(1)?.values['name']).toBe('x');
+    live.stop();
+  });
+
   it('ignores its own changes', async () => {
     const { live, held, renew, changed } = open();
     live.delivered([event(1, 2, { city: 'Rome' }, { change: 'own' })]);
@@ -493,6 +523,40 @@ describe('an open project', () => {
     live.recheck();
     await vi.advanceTimersByTimeAsync(2000);
     expect([renew.mock.calls.length, live.redefined.value]).toEqual([1, true]);
+  });
+
+  it('compares the definitions again after a failure, later each time, also while rows may not move', async () => {
+    for (const mayMove of [true, false]) {
+      const { live, state, renew, isRedefined } = open();
+      state.mayMove = mayMove;
+      for (let failures = 0; failures < 3; failures += 1) isRedefined.mockRejectedValueOnce(new OfflineError('away'));
+      live.delivered([{ kind: 'reset' }]);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect([isRedefined.mock.calls.length, renew.mock.calls.length]).toEqual([4, mayMove ? 1 : 0]);
+      isRedefined.mockRejectedValueOnce(new OfflineError('away'));
+      state.redefined = true;
+      live.recheck();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(live.redefined.value).toBe(false);
+      await vi.advanceTimersByTimeAsync(2000);
+      expect(live.redefined.value).toBe(true);
+      live.stop();
+    }
+  });
+
+  it('compares the definitions after a reset that comes while rows are read again', async () => {
+    const { live, state, renew } = open();
+    let finish: () => void = () => undefined;
+    renew.mockImplementationOnce(() => new Promise((resolve) => (finish = () => resolve('shown'))));
+    live.rereadPlaces();
+    await vi.advanceTimersByTimeAsync(100);
+    state.redefined = true;
+    live.delivered([{ kind: 'reset' }]);
+    await vi.advanceTimersByTimeAsync(5000);
+    finish();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(live.redefined.value).toBe(true);
+    live.stop();
   });
 
   it('reads figures after own edits at most once a second, also while rows may not move', async () => {

@@ -43,8 +43,15 @@ interface Created {
   readonly fields?: Record<string, unknown>;
 }
 
+interface Opened {
+  readonly required?: readonly string[];
+  readonly search?: string;
+  /** The answer to a request by the end of its path; undefined for the usual one. */
+  readonly special?: (end: string, body: Record<string, unknown>, issues: ReadonlyMap<number, Stored>) => Response | undefined;
+}
+
 /** An open project of five issues. A write waits until it is let go. */
-function opened({ required = [], search = '' }: { required?: readonly string[]; search?: string } = {}) {
+function opened({ required = [], search = '', special = () => undefined }: Opened = {}) {
   go(`/projects/demo${search}`);
   const issues = new Map<number, Stored>([1, 2, 3, 4, 5].map((num) => [num, { num, version: 1, name: `n${num}`, state: 'open', fields: {}, updated_by: 'ann' }]));
   const bodies: unknown[] = [];
@@ -90,7 +97,8 @@ function opened({ required = [], search = '' }: { required?: readonly string[]; 
     if (isCutOff && path.endsWith('/grid')) throw new TypeError('offline');
     const isWrite = path.endsWith('/batch') || request?.method === 'PATCH';
     if (isWrite && holds) await new Promise<void>((resolve) => writes.push(resolve));
-    return Response.json(answer(path, request?.method ?? '', JSON.parse((request?.body as string | undefined) ?? '{}') as Record<string, unknown>));
+    const body = JSON.parse((request?.body as string | undefined) ?? '{}') as Record<string, unknown>;
+    return special(path.split('/').at(-1) ?? '', body, issues) ?? Response.json(answer(path, request?.method ?? '', body));
   });
   const views = new SavedViews(api, project(required), { tenant: 't', user: 'ann', name: 'Ann', role: 'editor' }, []);
   const model = new ProjectModel(api, views.project, views);
@@ -171,6 +179,65 @@ describe('an edit of which the page cannot find out whether its issue still fits
     cutOff(true);
     await model.editor.apply({ edits: [{ num: 4, field: 'name', before: 'n4', after: 'x' }] });
     await vi.waitFor(() => expect(reread).toHaveBeenCalled());
+  });
+});
+
+describe('groups that cannot be read after an own delete', () => {
+  it('are read again until they are shown', async () => {
+    let refusals = 0;
+    const { model, shown } = opened({
+      search: '?group=state',
+      special: (end, _, issues) => {
+        if (end !== 'groups') return undefined;
+        if (refusals > 0) {
+          refusals -= 1;
+          return new Response('{}', { status: 503 });
+        }
+        return Response.json({ groups: [{ values: ['open'], count: issues.size, filter: { field: 'state', op: 'eq', value: 'open' } }], next: null, changes_cursor: null });
+      },
+    });
+    await vi.waitFor(() => expect(shown()).toEqual(['group', 1, 2, 3, 4, 5]));
+    refusals = 2;
+    await model.editor.apply({ deleted: [kept(2)] });
+    await vi.waitFor(() => expect(shown()).toEqual(['group', 1, 3, 4, 5]), 4000);
+    expect(refusals).toBe(0);
+  });
+});
+
+describe('large rows, of which an answer holds few', () => {
+  it('are all shown, and read in their places', async () => {
+    const { model, shown } = opened({
+      special: (end, { offset = 0, limit, count = false }) => {
+        if (end !== 'grid') return undefined;
+        const first = offset as number;
+        const most = Math.min(limit as number, 42, 600 - first);
+        const rows = Array.from({ length: most }, (_, at) => ({ num: first + at + 1, version: 1, name: 'n', state: 'open', fields: {} }));
+        return Response.json({ rows, next: first + most < 600 ? 'more' : null, index: null, changes_cursor: null, ...(count === true && { total: 600, matched: 600 }) });
+      },
+    });
+    await vi.waitFor(() => expect(shown().slice(0, 101)).toEqual([...Array.from({ length: 100 }, (_, at) => at + 1), 'loading']));
+    const nums = async (read: Promise<readonly Row[]>) => (await read).map(({ num }) => num);
+    const all = Array.from({ length: 600 }, (_, at) => at + 1);
+    expect(await nums(model.issuesIn(0, 599))).toEqual(all);
+    expect(await nums(model.issuesFrom(90, 400))).toEqual(all.slice(90, 490));
+    expect(await nums(model.issuesOf(all))).toEqual(all);
+  });
+});
+
+describe('another order', () => {
+  it('has the footers read again, which may lack changes that the feed then leaves out', async () => {
+    let sum = 7;
+    const { model, shown } = opened({
+      search: '?footers=cost:sum',
+      special: (end) => (end === 'summary' ? Response.json({ summaries: [{ field: 'cost', sum }], changes_cursor: null }) : undefined),
+    });
+    const footer = () => model.summaries.values.value.get('cost');
+    await vi.waitFor(() => expect([shown(), footer()]).toEqual([[1, 2, 3, 4, 5], { kind: 'ready', value: 7 }]));
+    sum = 8;
+    model.change({ sort: [{ field: 'name', direction: 'desc', nulls: 'last' }] });
+    // The present one stays until then.
+    expect(footer()).toEqual({ kind: 'ready', value: 7 });
+    await vi.waitFor(() => expect(footer()).toEqual({ kind: 'ready', value: 8 }));
   });
 });
 

@@ -64,7 +64,7 @@ function sockets(tickets: (() => Promise<{ ticket: string; url: string; token_ex
     },
     () => 1,
   );
-  return { socket, channels };
+  return { socket, channels, sold: () => sold };
 }
 
 function follow(since = 'a', given = sockets()) {
@@ -289,6 +289,39 @@ describe('the socket', () => {
     expect(nth(channels, 0).said.filter((one) => one['do'] === 'renew')).toEqual([]);
     await vi.advanceTimersByTimeAsync(61_000);
     expect(nth(channels, 0).said.filter((one) => one['do'] === 'renew')).toEqual([{ do: 'renew', ticket: 't=2' }]);
+  });
+
+  it('is renewed less and less often while the user’s token is the same, such as by a clock that is ahead', async () => {
+    const same = () => Promise.resolve({ ticket: 't', url: 'wss://x/live', token_expires: '2024-05-01T00:00:10Z' });
+    const { channels, sold } = follow('a', sockets(Array.from({ length: 20 }, () => same)));
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    const counts: number[] = [];
+    for (const seconds of [1, 15, 30, 45, 45, 45]) {
+      await vi.advanceTimersByTimeAsync(seconds * 1000 - 1);
+      counts.push(sold());
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    expect(counts).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('is not renewed if it ended while the ticket was bought', async () => {
+    let sell: () => void = () => undefined;
+    const ticket = { ticket: 't', url: 'wss://x/live', token_expires: '2024-05-01T00:15:00Z' };
+    const late = () => new Promise<typeof ticket>((resolve) => (sell = () => resolve(ticket)));
+    const { channels, sold, over } = follow('a', sockets([() => Promise.resolve(ticket), late]));
+    await flush();
+    const channel = nth(channels, 0);
+    channel.accept();
+    channel.receive({ id: 's1', since: 'a', items: [], next: 'b' });
+    await vi.advanceTimersByTimeAsync(14 * 60_000);
+    expect(sold()).toBe(2);
+    channel.drop();
+    sell();
+    expect(await over).toBe('worked');
+    await vi.advanceTimersByTimeAsync(60 * 60_000);
+    expect([sold(), channel.said.filter((one) => one['do'] === 'renew')]).toEqual([2, []]);
   });
 });
 

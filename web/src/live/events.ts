@@ -95,12 +95,13 @@ export class Recent {
     this.delivered = new Set();
   }
 
-  /** Rows as they were read, with the changes delivered since. */
+  /** Rows as they were read, with the changes delivered since. A change is left out while one before it is missing. */
   caughtUp(rows: readonly Row[]): readonly Row[] {
     const nums = new Set(rows.map(({ num }) => num));
     const found = new Map<number, ChangeEvent[]>();
     for (const event of this.events.values()) if (nums.has(event.num)) found.set(event.num, [...(found.get(event.num) ?? []), event]);
     if (!found.size) return rows;
-    return rows.map((row) => (found.get(row.num) ?? []).reduce((now, event) => applied(now, event), row));
+    const inOrder = (num: number) => (found.get(num) ?? []).sort((a, b) => a.version - b.version);
+    return rows.map((row) => inOrder(row.num).reduce((now, event) => (event.version === now.version + 1 ? applied(now, event) : now), row));
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { ChangeEvent } from '../api/types';
 import type { HeldRows } from '../edits/editor';
-import type { CellValue } from '../fields/values';
+import type { CellValue, Row } from '../fields/values';
 import { applied } from './events';
 
 interface Waiting {
@@ -22,12 +22,18 @@ export class Incoming {
     private readonly isBusy: (num: number, field: string) => boolean,
   ) {}
 
-  /** Take a change. Returns whether a row that is held has changed. */
+  /** Whether a row that is held lacks a change before this one. */
+  isEarly({ num, version }: ChangeEvent): boolean {
+    const row = this.rows.held(num);
+    return row !== undefined && version > this.versionOf(row) + 1;
+  }
+
+  /** Take a change. Returns whether a row that is held has changed. An early change would hide the ones before it. */
   take(event: ChangeEvent): boolean {
     const { num, version } = event;
     const row = this.rows.held(num);
-    const before = row && this.waitingFor(num, row.version);
-    if (!row || version <= Math.max(row.version, before?.version ?? 0)) return false;
+    if (!row || version !== this.versionOf(row) + 1) return false;
+    const before = this.waitingFor(num, row.version);
     const values = new Map(before?.values);
     for (const [field, edit] of Object.entries(event.fields)) {
       if (this.isBusy(num, field)) values.set(field, edit.new);
@@ -58,6 +64,11 @@ export class Incoming {
       else this.waiting.delete(num);
       this.rows.replace(num, (now) => ({ ...now, version: left.size ? now.version : late.version, values: { ...now.values, ...shown } }));
     }
+  }
+
+  /** The version of a row with the changes that wait for it. */
+  private versionOf({ num, version }: Row): number {
+    return this.waitingFor(num, version)?.version ?? version;
   }
 
   /** The changes that wait for a row, unless the row has them already. */

@@ -56,9 +56,17 @@ const REPLACED = 'replaced';
 const STAY = 240 * SECOND;
 /** How long before its end a socket is renewed. */
 const RENEW_BEFORE = 60 * SECOND;
+/** The least wait after each ticket of the same token: there is no newer one yet, or the clock of the page is ahead. */
+const SAME_TOKEN = [15 * SECOND, 30 * SECOND, 45 * SECOND] as const;
 
 /** How a conversation ended: it delivered something, it delivered nothing, or newer sockets of the user replaced it. */
 export type Ending = 'worked' | 'failed' | 'replaced';
+
+/** Milliseconds before a ticket is bought again, by the end of its token, and how often in a row that was the same. */
+function untilRenewal(expires: string, sameTokens: number): number {
+  const least = sameTokens ? (SAME_TOKEN[sameTokens - 1] ?? SAME_TOKEN[2]) : SECOND;
+  return Math.max(new Date(expires).getTime() - Date.now() - RENEW_BEFORE, least);
+}
 
 /** Milliseconds before a message that was refused so many times in a row is sent again. */
 export function pauseBefore(attempt: number, random: number): number {
@@ -120,6 +128,9 @@ export class Socket {
       /** Actions to repeat after the pause, once each. */
       const repeats = new Map<string, () => void>();
       let renewing: ReturnType<typeof setTimeout> | undefined;
+      let expires = ticket.token_expires;
+      let sameTokens = 0;
+      let isOver = false;
       const send = (message: object) => channel.send(formatJson(message));
       const subscribe = () => {
         subscription += 1;
@@ -143,6 +154,7 @@ export class Socket {
         }, pauseBefore(refusals, this.random()));
       };
       const end = () => {
+        isOver = true;
         clearTimeout(waiting);
         clearTimeout(renewing);
         clearTimeout(retrying);
@@ -152,18 +164,20 @@ export class Socket {
         channel.close();
         resolve(isReplaced ? REPLACED : worked ? 'worked' : 'failed');
       };
-      const renewAt = (until: string) => {
-        renewing = setTimeout(() => void renew(), Math.max(new Date(until).getTime() - Date.now() - RENEW_BEFORE, SECOND));
+      const renewLater = () => {
+        renewing = setTimeout(() => void renew(), untilRenewal(expires, sameTokens));
       };
       let isRenewing = false;
       const renew = async () => {
         clearTimeout(renewing);
         try {
           const next = await this.buyTicket();
-          if (signal.aborted) return;
+          if (isOver) return;
           isRenewing = true;
           send({ do: 'renew', ticket: next.ticket });
-          renewAt(next.token_expires);
+          sameTokens = next.token_expires === expires ? sameTokens + 1 : 0;
+          expires = next.token_expires;
+          renewLater();
         } catch {
           // The socket ends together with the token; the caller then checks the session.
         }
@@ -185,7 +199,7 @@ export class Socket {
         this.resubscribe = restart;
         this.send = send;
         this.looks.ask();
-        renewAt(ticket.token_expires);
+        renewLater();
       };
       channel.onclose = end;
       channel.onmessage = ({ data }: MessageEvent<unknown>) => {

@@ -33,7 +33,7 @@ export interface GroupsQuery {
 /** Groups that were read again. */
 interface Renewed {
   readonly levels: Levels;
-  /** Whether no others have been loaded or counted meanwhile. */
+  /** Whether no others have been requested again, loaded or counted meanwhile. */
   readonly areLatest: () => boolean;
   readonly show: () => void;
 }
@@ -68,7 +68,10 @@ export class Groups {
   readonly figuresError = signal<unknown>(null);
   private query: GroupsQuery = { by: [], filter: null, aggregates: [], order: null };
   private cursors: (string | null)[] = [];
-  private recounts = 0;
+  /** How often the loaded groups were requested again, or counted by a change. */
+  private turn = 0;
+  /** How often others were shown in place of the loaded groups. */
+  private edition = 0;
   private request = new AbortController();
 
   constructor(
@@ -98,34 +101,40 @@ export class Groups {
   }
 
   /**
-   * Request the loaded groups again. They stay until all of their successors have come. Returns false if `may` does not
-   * allow these to be shown.
+   * Request the loaded groups again. They stay until all of their successors have come. Returns false if these must be
+   * requested once more: they could not be read, `may` does not allow them, or more groups were loaded meanwhile.
    */
   async renew(may: (levels: Levels) => boolean = () => true): Promise<boolean> {
-    const renewed = await this.read();
-    if (!renewed?.areLatest()) return true;
-    if (!may(renewed.levels)) return false;
+    const reading = this.read();
+    const isLast = this.lasting();
+    const renewed = await reading;
+    // Otherwise a later request shows the groups.
+    if (!isLast()) return true;
+    if (!renewed?.areLatest() || !may(renewed.levels)) return false;
     renewed.show();
     return true;
   }
 
   /** Show the loaded groups with the counts that a change gives them. Groups that were requested before it lack these. */
   recount(levels: Levels): void {
-    this.recounts += 1;
+    this.turn += 1;
+    this.edition += 1;
     this.levels.value = levels;
   }
 
   /** The loaded groups as they are now, to be shown later; null if they could not be read. */
   async read(): Promise<Renewed | null> {
     const { signal } = this.request;
-    const { recounts } = this;
+    this.turn += 1;
+    const isLast = this.lasting();
     const before = this.levels.peek();
     try {
       const pages = await Promise.all(before.map(({ length }, level) => this.pagesFor(level, length, signal)));
       const levels = pages.map(({ groups }) => groups);
       const isSameLength = () => this.levels.peek().every(({ length }, level) => length === before[level]?.length);
-      const areLatest = () => !signal.aborted && recounts === this.recounts && isSameLength();
+      const areLatest = () => isLast() && isSameLength();
       const show = () => {
+        this.edition += 1;
         this.cursors = pages.map(({ next }) => next);
         this.more.value = this.cursors.some((one) => one !== null);
         this.levels.value = levels;
@@ -140,6 +149,13 @@ export class Groups {
 
   stop(): void {
     this.request.abort();
+  }
+
+  /** A function that returns whether the groups have been neither requested again nor counted since now. */
+  private lasting(): () => boolean {
+    const { signal } = this.request;
+    const { turn } = this;
+    return () => !signal.aborted && turn === this.turn;
   }
 
   /** At least `count` groups of a level, in as many pages as they need. Without figures if the API refuses these. */
@@ -163,8 +179,15 @@ export class Groups {
 
   private async load(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {
     const at = this.levels.peek()[level]?.length ?? 0;
+    const { edition } = this;
+    let count = 0;
     try {
       const { groups, next } = await this.page(level, cursor, 'places', signal);
+      if (edition !== this.edition) {
+        await this.loadAfter(level, cursor, signal);
+        return;
+      }
+      count = groups.length;
       this.cursors[level] = next;
       this.put(level, at, groups);
       this.more.value = this.cursors.some((one) => typeof one === 'string');
@@ -174,11 +197,32 @@ export class Groups {
     }
     if (!this.query.aggregates.length) return;
     try {
-      const { groups } = await this.page(level, cursor, 'figures', signal);
-      this.put(level, at, groups);
+      const groups = await this.withFigures(level, cursor, count, signal);
+      // Groups that were read again meanwhile have theirs.
+      if (edition === this.edition) this.put(level, at, groups);
     } catch (error) {
-      if (!isAbort(error)) this.figuresError.value = error;
+      if (!isAbort(error) && edition === this.edition) this.figuresError.value = error;
     }
+  }
+
+  /** So many groups after a cursor. With figures a page may hold fewer. */
+  private async withFigures(level: number, cursor: string | null, count: number, signal: AbortSignal): Promise<readonly CountedGroup[]> {
+    const groups: CountedGroup[] = [];
+    let next = cursor;
+    do {
+      const page: GroupPage = await this.page(level, next, 'figures', signal);
+      groups.push(...page.groups);
+      next = page.next;
+    } while (next !== null && groups.length < count);
+    return groups.slice(0, count);
+  }
+
+  /** Groups that were shown meanwhile are newer than the page at this cursor: load the page after them instead. */
+  private async loadAfter(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {
+    const next = this.cursors[level];
+    // They include the first page, unless they were only counted.
+    const isMissing = next === undefined || (cursor !== null && next !== null);
+    if (isMissing) await this.load(level, next ?? null, signal);
   }
 
   private put(level: number, at: number, groups: readonly CountedGroup[]): void {

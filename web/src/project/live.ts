@@ -78,7 +78,7 @@ export class Live implements Listener {
   private running = false;
   private isStopped = false;
   private hasRead = false;
-  /** Renewals that failed, one after the other, and when the next is tried. */
+  /** Reads that failed, one after the other, and when the next is tried. */
   private failures = 0;
   private again: ReturnType<typeof setTimeout> | null = null;
 
@@ -111,7 +111,11 @@ export class Live implements Listener {
 
   delivered(events: readonly FeedEvent[]): void {
     const known = new Set(events.filter((event) => !isReset(event) && this.recent.knows(event)));
-    this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
+    const hasGap = this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
+    if (hasGap) {
+      this.shown.missed();
+      this.reread('places');
+    }
     if (events.some(isReset)) this.missed();
     else {
       const versions = new Map(events.flatMap((event) => (isReset(event) ? [] : [[event.num, event.version] as const])));
@@ -136,7 +140,10 @@ export class Live implements Listener {
     this.recent.continued();
   }
 
-  /** A part that was read lacks these changes; the others may have them. */
+  /**
+   * A part that was read lacks these changes; the others may have them. A row may lack changes before these: the feed
+   * delivers them first, and then these again.
+   */
   addMissing(part: Part, events: readonly FeedEvent[]): void {
     this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
   }
@@ -158,14 +165,16 @@ export class Live implements Listener {
     this.summing.ask();
   }
 
-  /** Show changes. For those in `known`, do not notify the user again. */
-  private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): void {
+  /** Show changes. For those in `known`, do not notify the user again. Returns whether a row lacks a change before them. */
+  private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): boolean {
     const dependence = this.shown.dependence();
+    let hasGap = false;
     for (const event of events) {
       if (isReset(event)) {
         this.outdated.definitions = true;
         continue;
       }
+      hasGap ||= event.kind === 'update' && this.incoming.some((rows) => rows.isEarly(event));
       const isShown = event.kind === 'update' && this.incoming.map((rows) => rows.take(event)).includes(true);
       if (this.shown.isOwn(event.change)) continue;
       const effect = effectOf(event, dependence);
@@ -176,6 +185,7 @@ export class Live implements Listener {
     }
     if (this.changed.size) this.announcing.ask();
     if (this.outdated.definitions || this.outdated.places || this.outdated.figures) this.refreshing.ask();
+    return hasGap;
   }
 
   /** Rows as they were read, with the changes delivered meanwhile. */
@@ -201,13 +211,13 @@ export class Live implements Listener {
     if (this.running || this.isStopped) return;
     this.running = true;
     let renewal: Renewal | null = null;
+    let comparison: 'done' | 'failed' | null = null;
     try {
-      if (this.outdated.definitions) await this.compareDefinitions();
+      if (this.outdated.definitions) comparison = await this.compareDefinitions();
       if (this.outdated.places && this.shown.mayMove()) {
         this.outdated.places = this.outdated.figures = this.isDue = false;
         renewal = await this.shown.renew();
         if (renewal !== 'shown') this.outdated.places = this.isDue = true;
-        this.tryAgain(renewal !== 'failed');
       } else if (this.outdated.figures && !this.outdated.places) {
         this.outdated.figures = false;
         await this.shown.summarize();
@@ -215,22 +225,24 @@ export class Live implements Listener {
     } finally {
       this.running = false;
     }
+    const hasFailed = comparison === 'failed' || renewal === 'failed';
+    if (comparison !== null || renewal !== null) this.tryAgain(!hasFailed);
     // After a failure, the next change reads again, or the next chance for rows to move, or the timer.
-    if (renewal === 'failed') return;
+    if (hasFailed) return;
     if (renewal === 'outdated' && this.shown.mayMove()) void this.refresh();
-    else if (this.outdated.places ? this.shown.mayMove() : this.outdated.figures) this.refreshing.ask();
+    else if (this.outdated.definitions || (this.outdated.places ? this.shown.mayMove() : this.outdated.figures)) this.refreshing.ask();
   }
 
-  /** Unless there is such a change or chance, a renewal that failed is tried again after a pause, which grows. */
+  /** Unless there is such a change or chance, a read that failed is tried again after a pause, which grows. */
   private tryAgain(done: boolean): void {
     if (this.again !== null) clearTimeout(this.again);
     this.again = null;
     this.failures = done ? 0 : this.failures + 1;
-    if (done || this.isStopped || !this.shown.mayMove()) return;
+    if (done || this.isStopped || !(this.outdated.definitions || this.shown.mayMove())) return;
     this.again = setTimeout(() => this.refreshing.ask(), SECOND * pauseAfter(this.failures, Math.random()));
   }
 
-  private async compareDefinitions(): Promise<void> {
+  private async compareDefinitions(): Promise<'done' | 'failed'> {
     this.outdated.definitions = false;
     try {
       if (await this.shown.isRedefined()) this.redefined.value = true;
@@ -238,8 +250,12 @@ export class Live implements Listener {
     } catch (error) {
       // The project is deleted: the next read reports that.
       if (error instanceof ApiError && error.status === 404) this.redefined.value = true;
-      else this.outdated.definitions = true;
+      else {
+        this.outdated.definitions = true;
+        return 'failed';
+      }
     }
+    return 'done';
   }
 
   private announce(): void {

@@ -72,6 +72,7 @@ import { wholeColumn as summedColumn } from './selected';
 import { Summaries } from './summaries';
 import { Turning } from './turning';
 import { UndoOffer } from './undo-offer';
+import { wholePage, type PagePart } from './whole-page';
 
 /** The assumed number of rows of a filter until it is known. */
 const GUESS = 100;
@@ -290,7 +291,7 @@ export class ProjectModel {
         continue;
       }
       const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset, most - found.length);
-      const { rows } = await this.page(place.run, place.offset, limit);
+      const { rows } = await wholePage((...part) => this.page(place.run, ...part), place.offset, limit);
       found.push(...this.upToDate(rows));
       index += limit;
     }
@@ -306,10 +307,9 @@ export class ProjectModel {
   async issuesOf(nums: readonly number[]): Promise<readonly Row[]> {
     const run = { key: '', filter: filterOfNums(nums), count: nums.length };
     const found: Row[] = [];
-    for (let end = !nums.length; !end; ) {
-      const page = await this.page(run, found.length, FAR_PAGE);
-      found.push(...this.upToDate(page.rows));
-      end = page.end || !page.rows.length;
+    for (let offset = 0; offset < nums.length; offset += FAR_PAGE) {
+      const { rows } = await wholePage((...part) => this.page(run, ...part), offset, FAR_PAGE);
+      found.push(...this.upToDate(rows));
     }
     return found;
   }
@@ -642,10 +642,7 @@ export class ProjectModel {
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
       const unwritten = this.unwrittenIn(run, offset, limit);
       if (unwritten) return unwritten;
-      const answered = this.following.requested('places');
-      const { rows, index, changes } = await this.page(run, offset, limit, { signal });
-      answered(changes);
-      this.index.value = index;
+      const { rows } = await wholePage((...part) => this.followedPage(run, ...part, { signal }), offset, limit);
       return this.upToDate(rows);
     };
     // Groups are shown together with their rows.
@@ -678,10 +675,10 @@ export class ProjectModel {
 
   private async renewFigures(): Promise<void> {
     this.summarize({ again: true });
-    if (this.arranged.peek().groups.length) await this.groups.renew();
+    if (this.arranged.peek().groups.length && !(await this.groups.renew())) this.live.rereadPlaces();
   }
 
-  /** Read the figures again. Groups that would move rows which may not move are read again with the rows. */
+  /** Read the figures again. Groups that fail, or would move rows which may not move, are read again with the rows. */
   private async renewFiguresInPlace(): Promise<void> {
     this.summarize({ again: true });
     if (!this.arranged.peek().groups.length) return;
@@ -736,7 +733,8 @@ export class ProjectModel {
       order: groupOrder,
     });
     this.rows.reset(this.layout());
-    this.summarize();
+    // The feed continues from these reads: it does not deliver earlier changes, which the present footers may lack.
+    this.summarize({ again: true });
   }
 
   /** Other rules: rows that were not judged by all of them are read again. */
@@ -792,15 +790,12 @@ export class ProjectModel {
     if (unwritten) return unwritten;
     const explain = !this.explained;
     this.explained = true;
-    const answered = this.following.requested('places');
-    const { rows, end, index, explanation, changes } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
+    const read = (from: number, most: number) => this.followedPage(run, from, most, { signal, explain: explain && from === offset });
+    const { rows, end } = await wholePage(read, offset, limit).catch((error: unknown) => {
       this.explained &&= !explain;
       if (!isAbort(error)) this.refusal.value = error;
       throw error;
     });
-    answered(changes);
-    this.index.value = index;
-    if (explanation) this.explanation.value = explanation;
     // The last page shows how many rows there are, if the count has not come yet.
     if (end && run.key === '' && this.counting.counts.peek() === null) {
       this.length = offset + rows.length;
@@ -812,6 +807,16 @@ export class ProjectModel {
   /** Rows that were read, with the changes that were delivered meanwhile, and the user's unanswered edits. */
   private upToDate(rows: readonly Row[]): readonly Row[] {
     return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
+  }
+
+  /** Rows for the screen: the feed continues from their answer. */
+  private async followedPage(run: Run, offset: number, limit: number, options: PageOptions): Promise<PagePart<Row>> {
+    const answered = this.following.requested('places');
+    const { rows, end, index, explanation, changes } = await this.page(run, offset, limit, options);
+    answered(changes);
+    this.index.value = index;
+    if (explanation) this.explanation.value = explanation;
+    return { rows, end };
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {

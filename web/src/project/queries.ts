@@ -5,6 +5,7 @@ import type { Explanation, Filter, GridRequest, GridRow, IndexLag, Project, Orde
 import { rowOf, type GroupValue, type Judged, type Row } from '../fields/values';
 import type { Figures } from '../selection/figures';
 import { NO_RULING, type Ruling } from '../view/rules';
+import { wholePage } from './whole-page';
 
 /** A field to group by, as the API takes it. */
 export type By = CallOptions<'POST', '/v1/projects/{project}/groups'>['body']['by'][number];
@@ -149,6 +150,15 @@ export async function findUsers(api: Api, prefix: string): Promise<readonly stri
 /** Values of an `in`. */
 const MAX_VALUES = 200;
 
+/** The rows of a query that has `MAX_VALUES` at most. */
+async function allRows(api: Api, project: string, query: GridRequest): Promise<readonly GridRow[]> {
+  const read = async (offset: number, limit: number) => {
+    const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project }, body: { ...query, offset, limit } });
+    return { rows: body.rows, end: body.next === null };
+  };
+  return (await wholePage(read, 0, MAX_VALUES)).rows;
+}
+
 /** The issues among these that match a filter. The API reads the issues themselves, so this does not lag. */
 export async function issuesThatPass(
   api: Api,
@@ -159,11 +169,8 @@ export async function issuesThatPass(
   const passing = new Set<number>();
   for (let start = 0; start < nums.length; start += MAX_VALUES) {
     const some: Filter = { field: 'num', op: 'in', value: nums.slice(start, start + MAX_VALUES) };
-    const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
-      path: { project },
-      body: { filter: { and: [filter, some] }, columns: ['num'], limit: MAX_VALUES },
-    });
-    for (const { num } of body.rows) passing.add(num);
+    const body = { filter: { and: [filter, some] }, columns: ['num'] };
+    for (const { num } of await allRows(api, project, body)) passing.add(num);
   }
   return passing;
 }
@@ -179,11 +186,8 @@ export async function readRows(
   const found: Row[] = [];
   for (let start = 0; start < nums.length; start += MAX_VALUES) {
     const some: Filter = { field: 'num', op: 'in', value: nums.slice(start, start + MAX_VALUES) };
-    const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
-      path: { project },
-      body: { filter: some, columns: [...columns], limit: MAX_VALUES, ...byRules(ruling) },
-    });
-    found.push(...body.rows.map((row) => judgedRow(row, ruling)));
+    const rows = await allRows(api, project, { filter: some, columns: [...columns], ...byRules(ruling) });
+    found.push(...rows.map((row) => judgedRow(row, ruling)));
   }
   return found;
 }

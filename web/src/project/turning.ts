@@ -7,6 +7,8 @@ const SECOND = 1000;
 const LATE = 2 * SECOND;
 /** Milliseconds over which the pages of all users spread their reads. */
 const SPREAD = 8 * SECOND;
+/** Milliseconds from a turn until each read. By a clock that is ahead, the API has the turn later. */
+const AFTER = [0, 300 * SECOND, 1800 * SECOND] as const;
 
 export class Turning {
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -19,8 +21,9 @@ export class Turning {
   /** This is the filter now. */
   watch(filter: Filter | null): void {
     this.stop();
-    const left = untilTurn(filter, Date.now());
-    if (left === null) return;
+    const now = Date.now();
+    const left = Math.min(...AFTER.map((after) => untilTurn(filter, now - after) ?? Infinity));
+    if (left === Infinity) return;
     this.timer = setTimeout(() => {
       this.watch(filter);
       this.turned();
