@@ -1,24 +1,12 @@
 /** The options of a field, or the states of a project: their order, values and colors. */
 import { useState } from 'preact/hooks';
 import { colorOfPlace } from '../../cells/colors';
-import type { Option } from '../../fields/fields';
 import { COLORS } from '../../fields/palette';
+import { newOption, type OptionInput } from '../../project/drafted-options';
 import { Icon } from '../../ui/icon';
 import { neighbour, useSorting } from '../../ui/sorting';
 import { movedBefore } from '../../view/moved';
 import { words } from '../../words';
-
-export interface OptionInput {
-  /** Undefined for a new one. */
-  readonly id?: string;
-  readonly value: string;
-  readonly color: Option['color'];
-}
-
-interface Item {
-  readonly key: string;
-  readonly option: OptionInput;
-}
 
 interface OptionsEditorProps {
   readonly label: string;
@@ -28,35 +16,26 @@ interface OptionsEditorProps {
 
 export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) {
   const [outcome, setOutcome] = useState('');
-  const [known, setKnown] = useState<readonly string[]>([]);
-  // An option that has no id yet keeps its key when it moves. After a change from elsewhere, the keys begin again.
-  const fits = known.length === options.length && options.every(({ id }, at) => id === undefined || id === known[at]);
-  const keys = fits ? known : options.map(({ id }, at) => id ?? `new ${at}`);
-  const set = (items: readonly Item[]) => {
-    setKnown(items.map(({ key }) => key));
-    onChange(items.map(({ option }) => option));
-  };
-  const items = options.map((option, at) => ({ key: keys[at] ?? '', option }));
-  const put = (at: number, change: Partial<OptionInput>) =>
-    set(items.map((item, place) => (place === at ? { ...item, option: { ...item.option, ...change } } : item)));
-  const move = (key: string, before: string | null) => {
-    const item = items.find((one) => one.key === key);
-    if (!item) return;
-    const next = movedBefore(items, item, (one) => one.key === before);
-    set(next);
-    setOutcome(words.sorting.moved(item.option.value, next.indexOf(item) + 1, next.length));
+  const ids = options.map(({ id }) => id);
+  const put = (id: string, change: Partial<OptionInput>) => onChange(options.map((one) => (one.id === id ? { ...one, ...change } : one)));
+  const move = (id: string, before: string | null) => {
+    const option = options.find((one) => one.id === id);
+    if (!option) return;
+    const next = movedBefore(options, option, (one) => one.id === before);
+    onChange(next);
+    setOutcome(words.sorting.moved(option.value, next.indexOf(option) + 1, next.length));
   };
   const sorted = useSorting<HTMLOListElement>(move);
-  const step = (key: string, by: -1 | 1) => {
-    const before = neighbour(keys, key, by);
-    if (before !== undefined) move(key, before);
+  const step = (id: string, by: -1 | 1) => {
+    const before = neighbour(ids, id, by);
+    if (before !== undefined) move(id, before);
   };
   return (
     <fieldset class="options-editor">
       <legend>{label}</legend>
       <ol ref={sorted}>
-        {items.map(({ key, option }, at) => (
-          <li key={key} data-item={key} data-kind="option">
+        {options.map((option, at) => (
+          <li key={option.id} data-item={option.id} data-kind="option">
             <span class="grip" aria-hidden="true">
               <Icon name="grip" />
             </span>
@@ -64,7 +43,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
             <select
               aria-label={words.settings.colorOf(option.value)}
               value={option.color ?? ''}
-              onChange={(event) => put(at, { color: COLORS.find((color) => color === event.currentTarget.value) ?? null })}
+              onChange={(event) => put(option.id, { color: COLORS.find((color) => color === event.currentTarget.value) ?? null })}
             >
               <option value="">{words.settings.noColor}</option>
               {COLORS.map((color) => (
@@ -77,9 +56,9 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
               required
               aria-label={words.settings.option}
               value={option.value}
-              onInput={(event) => put(at, { value: event.currentTarget.value })}
+              onInput={(event) => put(option.id, { value: event.currentTarget.value })}
             />
-            <button class="icon-button" type="button" disabled={at === 0} aria-label={words.settings.earlier(option.value)} onClick={() => step(key, -1)}>
+            <button class="icon-button" type="button" disabled={at === 0} aria-label={words.settings.earlier(option.value)} onClick={() => step(option.id, -1)}>
               <Icon name="up" />
             </button>
             <button
@@ -87,7 +66,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
               type="button"
               disabled={at === options.length - 1}
               aria-label={words.settings.later(option.value)}
-              onClick={() => step(key, 1)}
+              onClick={() => step(option.id, 1)}
             >
               <Icon name="down" />
             </button>
@@ -95,7 +74,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
               class="icon-button"
               type="button"
               aria-label={words.settings.dropOption(option.value)}
-              onClick={() => set(items.filter((_, place) => place !== at))}
+              onClick={() => onChange(options.filter((one) => one !== option))}
             >
               <Icon name="close" />
             </button>
@@ -105,7 +84,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
       <p class="visually-hidden" role="status">
         {outcome}
       </p>
-      <button class="button" type="button" onClick={() => set([...items, { key: `added ${crypto.randomUUID()}`, option: { value: '', color: null } }])}>
+      <button class="button" type="button" onClick={() => onChange([...options, newOption()])}>
         <Icon name="plus" />
         {words.settings.option}
       </button>
