@@ -23,7 +23,8 @@ def prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Plan
     """Create missing parts of project, states, attributes and options, and change nothing that exists.
 
     Returns when the project was made, and the plan with the project's ids of attributes and spellings of states and options.
-    Columns that the project computes are left out of it. Safe to repeat after a kill. Failure when an attribute exists with another type.
+    Columns that the project computes are left out of it. Safe to repeat after a kill. Failure when an attribute exists with
+    another type.
     """
     try:
         return _prepare(api, project_id, name, plan)

@@ -116,7 +116,7 @@ test('the default of a field follows an option that is renamed', async ({ visit,
     const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
     return body.attributes?.map(({ options, default: value }) => [options?.map((one) => one.value), value]);
   };
-  const project = await ProjectPage.open(await visit(ADMIN), id);
+  const project = await ProjectPage.open(await visit(ADMIN, { width: 2000 }), id);
   await project.more('Project settings');
   const settings = project.page.getByRole('dialog');
   const fieldOf = async (name: string) => {
@@ -153,4 +153,11 @@ test('the default of a field follows an option that is renamed', async ({ visit,
   await tags.getByRole('checkbox', { name: 'dry' }).check();
   await tags.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await saved())?.[1]).toEqual([['damp', 'dry', 'cold'], ['damp', 'dry', 'cold']]);
+
+  // A copy of the field with other options has only those as its default.
+  await project.page.keyboard.press('Escape');
+  await project.columnMenu('Tags', 'Duplicate field');
+  await settings.getByLabel('Options, one per line').fill('humid\ndry');
+  await settings.getByRole('button', { name: 'Add field' }).click();
+  await expect.poll(async () => (await saved())?.[2]).toEqual([['humid', 'dry'], ['dry']]);
 });

@@ -7,5 +7,5 @@ import { headersOf } from './write';
 /** The rows by the names of their fields. Names that several fields have get ids, as in CSV. */
 export function jsonOf(fields: readonly Field[], rows: readonly Row[]): string {
   const names = headersOf(fields);
-  return formatJsonLines(rows.map((row) => Object.fromEntries(fields.map(({ id }, at) => [names[at], valueOf(row, id)]))));
+  return formatJsonLines(rows.map((row) => Object.fromEntries(fields.map(({ id }, at) => [names[at] ?? id, valueOf(row, id)]))));
 }
