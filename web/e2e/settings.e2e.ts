@@ -155,6 +155,7 @@ test('the default of a field follows an option that is renamed', async ({ visit,
   await expect.poll(async () => (await saved())?.[1]).toEqual([['damp', 'dry', 'cold'], ['damp', 'dry', 'cold']]);
 
   // A copy of the field with other options has only those as its default.
+  await expect.poll(() => settings.locator('[data-unsaved]').count()).toBe(0);
   await project.page.keyboard.press('Escape');
   await project.columnMenu('Tags', 'Duplicate field');
   await settings.getByLabel('Options, one per line').fill('humid\ndry');

@@ -7,8 +7,8 @@ import { numberText } from '../src/cells/number-text';
 import { formattedNumber, type FieldFormat } from '../src/fields/format';
 
 /**
- * They differ in marks, in the marks of currencies (Austria, Switzerland, English in Germany), in the place of signs, in
- * marks of direction and in digits.
+ * They differ in marks, also of currencies (Austria, Switzerland, English in Germany). They also differ in the places of
+ * signs, in marks of direction and in digits.
  */
 const LOCALES = [
   'en', 'en-IN', 'en-DE', 'en-SE', 'en-CH', 'de', 'de-AT', 'de-CH', 'fr', 'fr-CH', 'es', 'it', 'pt-BR', 'pt-PT', 'pt-CV', 'nl', 'sv', 'nb', 'da', 'fi', 'et', 'lv', 'lt',
