@@ -75,6 +75,32 @@ class Plan:
         named = {key: column for key, column in builtin.items() if column is not None}
         return named | {attribute.id: attribute.column for attribute in self.attributes}
 
+    def matched(self, names: Mapping[str, str]) -> Self:
+        """Return the plan with the ids of a project's attributes. `names` has their names by id.
+
+        An attribute may have the former name of another one as its id, so all names precede the ids.
+        """
+        meanings: tuple[Callable[[Attribute, str], bool], ...] = (
+            lambda one, key: one.column == names[key],
+            # An export has this header for a name of several attributes.
+            lambda one, key: one.column == f"{names[key]} ({key})",
+            lambda one, key: one.id == key,
+        )
+        ids: dict[str, str] = {}
+        free = list(names)
+        for means in meanings:
+            for one in self.attributes:
+                found = None if one.column in ids else next((key for key in free if means(one, key)), None)
+                if found is not None:
+                    ids[one.column] = found
+                    free.remove(found)
+        taken = {*names, *(one.id for one in self.attributes if one.column not in ids)}
+        for one in self.attributes:
+            if one.column not in ids:
+                ids[one.column] = attribute_id_from(one.column, taken) if one.id in names else one.id
+                taken.add(ids[one.column])
+        return replace(self, attributes=tuple(replace(one, id=ids[one.column]) for one in self.attributes))
+
     def without(self, computed: Collection[str]) -> Self:
         """Return the plan without the attributes with these ids, whose values the project computes."""
         skipped = [one for one in self.attributes if one.id in computed]

@@ -22,8 +22,9 @@ def created_at(api: Api, project_id: str) -> str | None:
 def prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Plan]:
     """Create missing parts of project, states, attributes and options, and change nothing that exists.
 
-    Returns when the project was made, and the plan with the project's spellings of states and options. Columns that the project
-    computes are left out of it. Safe to repeat after a kill. Failure when an attribute exists with another type.
+    Returns when the project was made, and the plan with the project's ids of attributes and spellings of states and options.
+    Columns that the project computes are left out of it. Safe to repeat after a kill. Failure when an attribute exists with
+    another type.
     """
     try:
         return _prepare(api, project_id, name, plan)
@@ -41,6 +42,7 @@ def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Pla
         asked = {"states": plan.states} if plan.states else {}
         project = _create(api, path, {"id": project_id, "name": name, **asked})
     there = {attribute["id"]: attribute for attribute in project["attributes"]}
+    plan = plan.matched({key: attribute["name"] for key, attribute in there.items()})
     plan = plan.without({key for key, attribute in there.items() if "formula" in attribute})
     _check_types(project_id, there, plan)
     spellings = {"state": _spellings(project["states"])}

@@ -108,3 +108,62 @@ test('closed settings leave the page as it is as long as the user has steps to u
   await page.getByRole('button', { name: 'Reload' }).click();
   await project.head('Supplier').waitFor();
 });
+
+test('the default of a field follows an option that is renamed', async ({ visit, api }) => {
+  const id = await makeProject(api, {
+    name: 'Defaults',
+    fields: [
+      { id: 'rank', name: 'Rank', type: 'enum', options: ['Low', 'High'], default: 'Low' },
+      { id: 'tags', name: 'Tags', type: 'multi_enum', options: ['wet', 'dry', 'cold'], default: ['wet', 'cold'] },
+    ],
+  });
+  const saved = async () => {
+    const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
+    return body.attributes?.map(({ options, default: value }) => [options?.map((one) => one.value), value]);
+  };
+  const project = await ProjectPage.open(await visit(ADMIN, { width: 2000 }), id);
+  await project.more('Project settings');
+  const settings = project.page.getByRole('dialog');
+  const fieldOf = async (name: string) => {
+    await settings.locator('summary').filter({ hasText: name }).click();
+    return settings.getByRole('listitem').filter({ has: project.page.locator('summary').filter({ hasText: name }) });
+  };
+  const rank = await fieldOf('Rank');
+  const options = rank.getByLabel('Option', { exact: true });
+  const chosen = () => rank.getByRole('combobox', { name: 'Value of new issues', exact: true }).locator('option:checked').innerText();
+  await options.first().fill('');
+  await options.first().fill('Minor');
+  expect(await chosen()).toBe('Minor');
+  // Another option takes the name.
+  await options.nth(1).fill('Low');
+  expect(await chosen()).toBe('Minor');
+  await rank.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await saved())?.[0]).toEqual([['Minor', 'Low'], 'Minor']);
+
+  // A new option can be the default at once. A dropped one is none.
+  await rank.getByRole('button', { name: 'Option', exact: true }).click();
+  await options.nth(2).fill('New');
+  await rank.getByRole('combobox', { name: 'Value of new issues', exact: true }).selectOption('New');
+  await options.nth(2).fill('Newer');
+  expect(await chosen()).toBe('Newer');
+  await rank.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await saved())?.[0]).toEqual([['Minor', 'Low', 'Newer'], 'Newer']);
+  await rank.getByRole('button', { name: 'Remove Newer' }).click();
+  expect(await chosen()).toBe('None');
+  await rank.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await saved())?.[0]).toEqual([['Minor', 'Low'], null]);
+
+  const tags = await fieldOf('Tags');
+  await tags.getByLabel('Option', { exact: true }).first().fill('damp');
+  await tags.getByRole('checkbox', { name: 'dry' }).check();
+  await tags.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await saved())?.[1]).toEqual([['damp', 'dry', 'cold'], ['damp', 'dry', 'cold']]);
+
+  // A copy of the field with other options has only those as its default.
+  await expect.poll(() => settings.locator('[data-unsaved]').count()).toBe(0);
+  await project.page.keyboard.press('Escape');
+  await project.columnMenu('Tags', 'Duplicate field');
+  await settings.getByLabel('Options, one per line').fill('humid\ndry');
+  await settings.getByRole('button', { name: 'Add field' }).click();
+  await expect.poll(async () => (await saved())?.[2]).toEqual([['humid', 'dry'], ['dry']]);
+});

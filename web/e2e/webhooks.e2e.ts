@@ -104,6 +104,57 @@ test('a webhook of a view shows its rows and fields, and that the view has chang
   expect(await filterOf()).toEqual(closed);
 });
 
+test('the form of a webhook keeps its draft, whatever else changes the webhook', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Drafted' });
+  const path = { project: id };
+  const { body: made } = await api.call('POST', '/v1/projects/{project}/webhooks', { path, body: { url: URL, view: null, columns: null, events: ['create', 'update'], enabled: true } });
+  const patch = (body: { url?: string; events?: ('create' | 'delete')[] }) =>
+    api.call('PATCH', '/v1/projects/{project}/webhooks/{webhook}', { path: { ...path, webhook: made.id }, body });
+  const stored = async () => {
+    const { body } = await api.call('GET', '/v1/projects/{project}/webhooks', { path });
+    return body.items.map(({ url, events, enabled }) => [url, events, enabled])[0];
+  };
+  const { page } = await visit();
+  await page.goto(`/projects/${id}`);
+  const project = new ProjectPage(page, id);
+  await project.more('Webhooks');
+  const item = project.panel('Webhooks').getByRole('listitem', { name: /^https:/ });
+  const form = item.getByText('URL, issues, fields and events');
+  await form.click();
+  const url = item.getByLabel('URL', { exact: true });
+  await url.fill(`${URL}/2`);
+  await item.getByRole('button', { name: 'Disable' }).click();
+  await item.getByText(/^Disabled · /).waitFor();
+  expect(await url.inputValue()).toBe(`${URL}/2`);
+  await item.getByRole('button', { name: 'New secret' }).click();
+  await item.getByRole('alert').getByRole('button', { name: 'New secret' }).click();
+  await item.getByText(/^The previous secret also signs until/).waitFor();
+  expect(await url.inputValue()).toBe(`${URL}/2`);
+  // Closed and opened again.
+  await form.click();
+  await form.click();
+  expect(await url.inputValue()).toBe(`${URL}/2`);
+
+  // A change of another part by someone else is adopted, not reverted.
+  await patch({ events: ['create', 'delete'] });
+  await item.getByRole('button', { name: 'Enable' }).click();
+  await project.panel('Webhooks').getByText('The request was refused').waitFor();
+  await item.getByText('New issues, Deletions').waitFor();
+  await item.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(stored).toEqual([`${URL}/2`, ['create', 'delete'], false]);
+  await expect.poll(() => page.locator('[data-unsaved]').count()).toBe(0);
+
+  // Both change the same part.
+  await url.fill(`${URL}/mine`);
+  await patch({ url: `${URL}/theirs` });
+  await item.getByRole('button', { name: 'Save' }).click();
+  await item.getByText('URL: Yours').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await item.getByRole('button', { name: 'Keep Yours' }).click();
+  await item.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(stored).toEqual([`${URL}/mine`, ['create', 'delete'], false]);
+});
+
 test('an editor sees no webhooks', async ({ visit }) => {
   const project = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), 'demo');
   const more = await project.open('More');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LosslessNumber } from 'lossless-json';
 import { guarded } from '../src/cells/guard';
 import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
+import { jsonOf } from '../src/csv/json';
 import { issueOf, inspect } from '../src/csv/plan';
 import { CsvReader, delimiterOf, EncodingError, MalformedError, rowsOf } from '../src/csv/read';
 import { cellText, csvLine, headersOf } from '../src/csv/write';
@@ -146,6 +147,12 @@ describe('writing', () => {
   });
 });
 
+it('rows as JSON have each field, also of two with the same name', () => {
+  const some = [plainField('name', 'Name', 'text'), plainField('due', 'Due', 'date'), plainField('due_2', 'Due', 'date')];
+  const row = { num: 1, version: 1, values: { name: 'A', due: '2024-05-01', due_2: '2024-06-01' } };
+  expect(JSON.parse(jsonOf(some, [row]))).toEqual([{ Name: 'A', 'Due (due)': '2024-05-01', 'Due (due_2)': '2024-06-01' }]);
+});
+
 describe('types', () => {
   const typeOf = (...cells: string[]) => {
     const column = new ColumnValues();
@@ -216,9 +223,26 @@ describe('an import plan', () => {
     const some = [...builtIn, attribute('cost', 'Cost', 'number'), attribute('cost_2', 'Cost', 'number')];
     const headers = headersOf(some.slice(-2));
     expect(headers).toEqual(['Cost (cost)', 'Cost (cost_2)']);
+    expect(headersOf([...some.slice(-2), attribute('x', 'Cost (cost)', 'number')])).toEqual(['Cost (cost)', 'Cost (cost_2)', 'Cost (cost)_']);
     expect(headersOf(FIELDS.slice(0, 2))).toEqual(FIELDS.slice(0, 2).map(({ name }) => name));
     const { columns } = await inspect(file(`Title,${[...headers].reverse().join(',')}\nA,1,2\n`), some, { mayDefine: true });
     expect(columns.map(({ target }) => target)).toEqual(['name', 'cost_2', 'cost'].map((id) => ({ kind: 'field', field: id })));
+  });
+
+  it('matches names before ids, so that the former name of a renamed field means the field that has it now', async () => {
+    const some = [...builtIn, attribute('due', 'Deadline', 'date'), attribute('due_2', 'Due', 'date'), attribute('created_2', 'Created', 'date')];
+    const targetsOf = async (headers: readonly string[], fields = some) => {
+      const { columns } = await inspect(file(`Title,${headers.join(',')}\nA${',2024-01-01'.repeat(headers.length)}\n`), fields, { mayDefine: true });
+      return columns.slice(1).map(({ target }) => (target.kind === 'field' ? target.field : target.kind));
+    };
+    expect(await targetsOf(['Due', 'Deadline'])).toEqual(['due_2', 'due']);
+    expect(await targetsOf(['Deadline', 'due'])).toEqual(['due', 'due_2']);
+    expect(await targetsOf(['Due'])).toEqual(['due_2']);
+    // Names that differ only in case.
+    const cased = [...builtIn, attribute('a', 'DUE', 'date'), attribute('b', 'Due', 'date')];
+    expect(await targetsOf(['Due', 'DUE'], cased)).toEqual(['b', 'a']);
+    // As the API exports them.
+    expect(await targetsOf(['created', 'Created'])).toEqual(['skip', 'created_2']);
   });
 
   it('counts rows with values beyond the header', async () => {

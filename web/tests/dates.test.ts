@@ -10,7 +10,7 @@ const { date, datetime } = dateReader('en-US');
 
 /** Midnight and noon, one digit and two, a leap day, and days that could be months. */
 const MOMENTS = ['2024-02-29T00:05:00', '1999-12-31T23:59:59', '2024-05-01T12:00:00', '2030-11-09T13:30:07', '1962-09-10T01:00:00'];
-const LOCALES = ['en-US', 'en-GB', 'en-CA', 'de', 'de-AT', 'fr', 'es', 'it', 'pt-BR', 'nl', 'sv', 'da', 'fi', 'pl', 'cs', 'ru', 'hu', 'tr', 'el', 'he', 'ja', 'ko', 'zh-CN', 'zh-TW', 'vi'];
+const LOCALES = ['en-US', 'en-GB', 'en-CA', 'de', 'de-AT', 'fr', 'es', 'it', 'pt-BR', 'nl', 'sv', 'da', 'fi', 'pl', 'cs', 'ru', 'hu', 'tr', 'el', 'he', 'ja', 'ko', 'zh-CN', 'zh-TW', 'vi', 'ar-EG', 'ar', 'ar-MA', 'ur', 'hi', 'mr', 'ne', 'bn', 'my', 'ff-Adlm'];
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -113,6 +113,13 @@ it.each([null, 'iso', 'short', 'long'] as const)('a cell takes what it shows in 
   const shown = (type: 'date' | 'datetime', value: string) => parseText({ ...field('f', type), format }, formatValue({ type, format }, value));
   expect(shown('date', '2024-05-01')).toEqual({ ok: true, value: '2024-05-01' });
   expect(shown('datetime', '2024-05-01T13:30:00Z')).toEqual({ ok: true, value: '2024-05-01T13:30:00Z' });
+});
+
+it('a date may have the digits of the locale, with and without marks of direction', () => {
+  const reader = dateReader('ar-EG');
+  expect(['٣١/٥/٢٠٢٤', '٣١\u200f/٥\u200f/٢٠٢٤', '31/5/2024', '٢٠٢٤-٠٥-٣١'].map(reader.date)).toEqual(Array(4).fill('2024-05-31'));
+  // Where the calendar is Persian, so are dates in its digits.
+  expect(dateReader('fa').date('۱۴۰۳-۰۲-۱۲')).toBeNull();
 });
 
 it('a date of another calendar is not read as one of the Gregorian calendar', () => {

@@ -1,5 +1,6 @@
 /** Dates and points in time as users type and paste them. Pure. */
 import { fullYear, realDay, twoDigits } from '../fields/calendar';
+import { plainDigits } from '../fields/digits';
 import { dateFormats } from './date-formats';
 import { readerOf, type ShownDate, type ShownDateReader } from './shown-date';
 
@@ -37,10 +38,13 @@ export function dateReader(locale?: string): DateReader {
   const moments = Object.values(datetimes).map(readerOf);
   const order = orderOf(locale);
   const date = (text: string) => isoDate(text) ?? shownAs(text, days)?.date ?? numericDate(text, order) ?? wordedDate(text);
+  // Where the calendar is another one, its digits would be read as a Gregorian date.
+  const plain = order.length ? plainDigits : (text: string) => text;
   return {
-    date: (text) => (text.length > MAX_LENGTH ? null : date(text)),
-    datetime: (text) => {
-      if (text.length > MAX_LENGTH) return null;
+    date: (text) => (text.length > MAX_LENGTH ? null : date(plain(text))),
+    datetime: (typed) => {
+      if (typed.length > MAX_LENGTH) return null;
+      const text = plain(typed);
       const shown = shownAs(text, moments);
       return shown ? instantOf(`${shown.date}T${shown.clock}`) : typedInstant(text, date);
     },

@@ -7,28 +7,32 @@ import type { CellValue, NumberRange } from '../fields/values';
 import { words } from '../words';
 import { dateFormats, type DateStyle } from './date-formats';
 
-const numbers = new Intl.NumberFormat();
-const digits = new Intl.NumberFormat(undefined, { useGrouping: false });
-const [, POINT = '.'] = numbers.formatToParts(1.5).map(({ value }) => value);
-const MINUS = numbers.formatToParts(-1)[0]?.value ?? '-';
 const { dates, datetimes } = dateFormats();
 
-/** A number with all its digits, grouped as the locale groups. `Intl` itself ends at 20 digits after the point. */
-export function formatNumber(value: Exact): string {
-  const { negative, significant, exponent } = partsOf(String(value));
-  const sign = negative ? MINUS : '';
-  if (Math.abs(exponent) > MAX_PLAIN_EXPONENT) return `${sign}${pointed(significant, 0)}E${digits.format(exponent)}`;
-  return sign + pointed(significant, exponent);
+/** Numbers with all their digits, grouped as the locale groups. `Intl` itself ends at 20 digits after the point. */
+export function numberFormatter(locale?: string): (value: Exact) => string {
+  const numbers = new Intl.NumberFormat(locale);
+  const digits = new Intl.NumberFormat(locale, { useGrouping: false });
+  const parts = numbers.formatToParts(-1.5);
+  const point = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+  // Also the mark of direction before the sign, in locales that have one.
+  const minus = parts.slice(0, parts.findIndex(({ type }) => type === 'integer')).map(({ value }) => value).join('');
+  /** Digits with the point after the one of this power of ten. */
+  const pointed = (significant: string, exponent: number) => {
+    const all = '0'.repeat(Math.max(0, -exponent)) + significant.padEnd(exponent + 1, '0');
+    const whole = all.slice(0, Math.max(0, exponent) + 1);
+    const fraction = all.slice(whole.length);
+    return numbers.format(BigInt(whole)) + (fraction && point + fraction.replace(/\d/g, (digit) => digits.format(Number(digit))));
+  };
+  return (value) => {
+    const { negative, significant, exponent } = partsOf(String(value));
+    const sign = negative ? minus : '';
+    if (Math.abs(exponent) > MAX_PLAIN_EXPONENT) return `${sign}${pointed(significant, 0)}E${digits.format(exponent)}`;
+    return sign + pointed(significant, exponent);
+  };
 }
 
-/** Digits with the point after the one of this power of ten. */
-function pointed(significant: string, exponent: number): string {
-  const all = '0'.repeat(Math.max(0, -exponent)) + significant.padEnd(exponent + 1, '0');
-  const whole = all.slice(0, Math.max(0, exponent) + 1);
-  const fraction = all.slice(whole.length);
-  const point = fraction && POINT + fraction.replace(/\d/g, (digit) => digits.format(Number(digit)));
-  return numbers.format(BigInt(whole)) + point;
-}
+export const formatNumber = numberFormatter();
 
 /** A decimal as its digits without zeros at either end, and the power of ten of the first. */
 function partsOf(decimal: string): { readonly negative: boolean; readonly significant: string; readonly exponent: number } {

@@ -1,12 +1,12 @@
 /** Parses typed or pasted text to values. Pure. */
 import { LosslessNumber } from 'lossless-json';
 import { optionMeant, type Field } from '../fields/fields';
-import { isPercentage, withoutFormat, type FieldFormat } from '../fields/format';
+import type { FieldFormat } from '../fields/format';
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
 import { dateReader } from './dates';
 import type { Typed } from './editors/editor';
-import { jsonNumber, numberText } from './number-text';
+import { numberReader } from './number-reader';
 
 export type Parsed = { readonly ok: true; readonly value: CellValue } | { readonly ok: false; readonly message: string };
 
@@ -33,7 +33,7 @@ export function parseText(field: Field, text: string): Parsed {
     case 'user':
       return value(trimmed);
     case 'number':
-      return parseFormatted(field.format, trimmed);
+      return parseNumber(trimmed, field.format);
     case 'date':
       return parseDate(trimmed);
     case 'datetime':
@@ -47,27 +47,12 @@ export function parseText(field: Field, text: string): Parsed {
   }
 }
 
-const numbers = numberText();
+const readNumber = numberReader();
 
-/** A number as the reader's locale writes it, or as programs do. All digits are kept. */
-export function parseNumber(text: string): Parsed {
-  const plain = numbers.read(text);
-  return plain === null ? refused(words.parse.number) : value(new LosslessNumber(jsonNumber(plain)));
-}
-
-/** A number, also as the format of its field writes it. */
-function parseFormatted(format: FieldFormat | null, text: string): Parsed {
-  if (!isPercentage(format, text)) return parseNumber(withoutFormat(format, text));
-  const parsed = parseNumber(text.trim().slice(0, -1));
-  return parsed.ok ? value(new LosslessNumber(hundredth(String(parsed.value)))) : parsed;
-}
-
-/** The hundredth part of a decimal: the point moves, and no digit is lost. */
-function hundredth(decimal: string): string {
-  const [, sign = '', whole = '', fraction = '', power] = /^(-?)(\d+)\.?(\d*)(?:e(.*))?$/i.exec(decimal) ?? [];
-  if (power !== undefined) return `${sign}${whole}${fraction && `.${fraction}`}e${Number(power) - 2}`;
-  const digits = whole.padStart(3, '0');
-  return jsonNumber(`${sign}${digits.slice(0, -2)}.${`${digits.slice(-2)}${fraction}`.replace(/0+$/, '')}`);
+/** A number as the reader's locale, the format of its field or a program writes it. All digits are kept. */
+export function parseNumber(text: string, format: FieldFormat | null = null): Parsed {
+  const digits = readNumber(format, text);
+  return digits === null ? refused(words.parse.number) : value(new LosslessNumber(digits));
 }
 
 const dates = dateReader();

@@ -1,5 +1,6 @@
 /** Reads back the dates that the page shows: a format's own text, in any locale with the Gregorian calendar. Pure. */
 import { fullYear, realDay, twoDigits } from '../fields/calendar';
+import { plainDigits } from '../fields/digits';
 
 export interface ShownDate {
   /** As ISO has it. */
@@ -26,7 +27,7 @@ export function readerOf(format: Intl.DateTimeFormat): ShownDateReader {
   return (text) => {
     // A shape needs dozens of samples, and few pages need a shape.
     shape ??= shapeOf(format);
-    return read(withPlainBlanks(text), format, shape);
+    return read(plainText(text), format, shape);
   };
 }
 
@@ -38,7 +39,7 @@ function read(text: string, format: Intl.DateTimeFormat, { pattern, yearDigits, 
   const clock = hour === undefined ? null : [hours.get(hourKey(hour, dayPeriod)) ?? NaN, Number(minute), Number(second)].map(twoDigits).join(':');
   const moment = new Date(clock === null ? `${date}T00:00:00Z` : `${date}T${clock}`);
   // Proves the reading: another calendar or clock would show another text.
-  return !Number.isNaN(moment.getTime()) && withPlainBlanks(format.format(moment)) === text ? { date, clock } : null;
+  return !Number.isNaN(moment.getTime()) && plainText(format.format(moment)) === text ? { date, clock } : null;
 }
 
 function shapeOf(format: Intl.DateTimeFormat): Shape {
@@ -58,19 +59,19 @@ function shapeOf(format: Intl.DateTimeFormat): Shape {
   const sample = format.formatToParts(new Date(2001, 1, 3, 12));
   const pattern = sample.map(({ type, value }) => {
     const source = sources[type];
-    return source === undefined ? escaped(withPlainBlanks(value)) : `(?<${type}>${source})`;
+    return source === undefined ? escaped(plainText(value)) : `(?<${type}>${source})`;
   });
   return {
     pattern: new RegExp(`^${pattern.join('')}$`),
-    yearDigits: sample.find(({ type }) => type === 'year')?.value.length ?? 0,
+    yearDigits: plainText(sample.find(({ type }) => type === 'year')?.value ?? '').length,
     months,
     hours,
   };
 }
 
-/** The texts of a moment by the types of the parts, with plain blanks. */
+/** The texts of a moment by the types of the parts, with plain blanks and digits. */
 function partsOf(format: Intl.DateTimeFormat, moment: Date): ReadonlyMap<string, string> {
-  return new Map(format.formatToParts(moment).map(({ type, value }) => [type, withPlainBlanks(value)]));
+  return new Map(format.formatToParts(moment).map(({ type, value }) => [type, plainText(value)]));
 }
 
 function hourKey(hour: string, dayPeriod = ''): string {
@@ -86,9 +87,9 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** Formats use blanks of several kinds, which change between browsers and on the clipboard. */
-function withPlainBlanks(text: string): string {
-  return text.replace(/\s+/g, ' ');
+/** Formats use blanks of several kinds and marks of direction, which change between browsers and on the clipboard. */
+function plainText(text: string): string {
+  return plainDigits(text).replace(/\s+/g, ' ');
 }
 
 function numbers(count: number): readonly number[] {

@@ -67,13 +67,8 @@ export function isWide(row: readonly string[], columns: number): boolean {
 }
 
 function planned(headers: readonly string[], values: readonly ColumnValues[], fields: readonly Field[], mayDefine: boolean): readonly ColumnPlan[] {
-  const taken = new Set<string>();
-  const known = headers.map((header) => {
-    const field = fields.find((one) => !taken.has(one.id) && names(one).some((name) => same(name, header)));
-    if (field) taken.add(field.id);
-    return field;
-  });
-  const naming = taken.has('name') ? -1 : nameColumn(headers, values, known);
+  const known = knownFields(headers, fields);
+  const naming = known.some((field) => field?.id === 'name') ? -1 : nameColumn(headers, values, known);
   return headers.map((header, at): ColumnPlan => {
     const column = values[at] ?? new ColumnValues();
     const inferred = column.type;
@@ -92,9 +87,31 @@ function planned(headers: readonly string[], values: readonly ColumnValues[], fi
   });
 }
 
-/** The headers that mean a field; exports write the last one if several fields have the same name. */
-function names({ id, name }: Field): readonly string[] {
-  return [name, id, nameWithId(name, id)];
+/** The ways in which a header means a field, the surest first. */
+const MEANINGS: readonly ((field: Field, header: string) => boolean)[] = [
+  (field, header) => names(field).includes(header),
+  (field, header) => names(field).some((name) => same(name, header)),
+  ({ id }, header) => same(id, header),
+];
+
+/** Headers of a field: its name, and with its id where several have the name. The API's exports have built-in fields by id. */
+function names({ id, name, custom }: Field): readonly string[] {
+  return [name, nameWithId(name, id), ...(custom ? [] : [id])];
+}
+
+/** The field of each header. A field may have the former name of another one as its id, so all names precede the ids. */
+function knownFields(headers: readonly string[], fields: readonly Field[]): readonly (Field | undefined)[] {
+  const known = new Map<number, Field>();
+  const taken = new Set<Field>();
+  for (const means of MEANINGS) {
+    headers.forEach((header, at) => {
+      const field = known.has(at) ? undefined : fields.find((one) => !taken.has(one) && means(one, header));
+      if (!field) return;
+      known.set(at, field);
+      taken.add(field);
+    });
+  }
+  return headers.map((_, at) => known.get(at));
 }
 
 /** The column with a usual header of names; otherwise the first column of texts. */

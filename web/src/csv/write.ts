@@ -18,7 +18,14 @@ export function nameWithId(name: string, id: string): string {
 
 /** The headers of the columns of some fields, each different. */
 export function headersOf(fields: readonly { readonly id: string; readonly name: string }[]): readonly string[] {
-  return fields.map(({ id, name }) => (fields.some((other) => other.id !== id && other.name === name) ? nameWithId(name, id) : name));
+  const found: string[] = [];
+  for (const { id, name } of fields) {
+    let header = fields.some((other) => other.id !== id && other.name === name) ? nameWithId(name, id) : name;
+    // A field may be named like another one with its id. The API's exports do the same.
+    while (found.includes(header)) header += '_';
+    found.push(header);
+  }
+  return found;
 }
 
 /** A line of CSV. `raw` does not guard cells that look like formulas. */

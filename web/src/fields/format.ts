@@ -2,6 +2,8 @@
 import type { Exact } from '../api/json';
 import type { Attribute } from '../api/types';
 import { twoDigits } from './calendar';
+import { plainDigits } from './digits';
+import { marksOf, type NumberMarks } from './number-marks';
 
 export type FieldFormat = Readonly<NonNullable<Attribute['format']>>;
 
@@ -9,21 +11,21 @@ export type FieldFormat = Readonly<NonNullable<Attribute['format']>>;
 export const STARS = 5;
 
 /** A number as its format writes it; null where the format has no form for it, so that the number itself is shown. */
-export function formattedNumber(format: FieldFormat, value: Exact): string | null {
-  return FORMS[format.as]?.(format, value) ?? null;
+export function formattedNumber(format: FieldFormat, value: Exact, locale?: string): string | null {
+  return FORMS[format.as]?.(format, value, locale) ?? null;
 }
 
 /** How numbers are written, by the name of the format. */
-const FORMS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, value: Exact) => string | null>>> = {
-  plain: (format, value) => {
+const FORMS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, value: Exact, locale?: string) => string | null>>> = {
+  plain: (format, value, locale) => {
     const { decimals, thousands, unit } = format;
     if (decimals === undefined && thousands === undefined && !unit) return null;
-    const shown = written(format, value, { maximumFractionDigits: 20 });
+    const shown = written(format, value, locale, { maximumFractionDigits: 20 });
     return unit ? `${shown} ${unit}` : shown;
   },
-  currency: (format, value) => written(format, value, { style: 'currency', currency: format.currency ?? 'XXX' }),
-  percent: (format, value) => written(format, value, { style: 'percent', maximumFractionDigits: 20 }),
-  progress: (format, value) => written(format, value, { style: 'percent', maximumFractionDigits: 0 }),
+  currency: (format, value, locale) => written(format, value, locale, { style: 'currency', currency: format.currency ?? 'XXX' }),
+  percent: (format, value, locale) => written(format, value, locale, { style: 'percent', maximumFractionDigits: 20 }),
+  progress: (format, value, locale) => written(format, value, locale, { style: 'percent', maximumFractionDigits: 0 }),
   rating: (format, value) => {
     const stars = starsOf(format, value);
     return stars && '★'.repeat(stars.on) + '☆'.repeat(stars.of - stars.on);
@@ -31,11 +33,11 @@ const FORMS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, va
   duration: (_, value) => durationOf(Number(value)),
 };
 
-function written({ decimals, thousands }: FieldFormat, value: Exact, options: Intl.NumberFormatOptions): string {
+function written({ decimals, thousands }: FieldFormat, value: Exact, locale: string | undefined, options: Intl.NumberFormatOptions): string {
   const digits = decimals === undefined ? {} : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const grouped = thousands === undefined ? {} : { useGrouping: thousands };
   // Intl takes decimals of any length as text.
-  return new Intl.NumberFormat(undefined, { ...options, ...digits, ...grouped }).format(String(value) as `${number}`);
+  return new Intl.NumberFormat(locale, { ...options, ...digits, ...grouped }).format(String(value) as `${number}`);
 }
 
 /** The stars of a rating; null for a number that is none. */
@@ -53,23 +55,38 @@ function durationOf(seconds: number): string | null {
   return seconds < 0 ? `-${text}` : text;
 }
 
-/** Whether a text is a number of hundredths in this format. */
-export function isPercentage(format: FieldFormat | null, text: string): boolean {
-  return (format?.as === 'percent' || format?.as === 'progress') && text.trim().endsWith('%');
+/** A text without what its format adds to the number. */
+export interface Unformatted {
+  readonly digits: string;
+  /** Whether the format has added something. */
+  readonly isMarked: boolean;
+  /** Whether it is a number of hundredths. */
+  readonly isPercentage: boolean;
+  /** The marks in the number; null for those of the locale. */
+  readonly marks: NumberMarks | null;
 }
 
-/** The number in a text without the parts that its format adds; the text itself where it has none. */
-export function withoutFormat(format: FieldFormat | null, text: string): string {
-  return (format && READERS[format.as]?.(format, text.trim())) ?? text;
+/** The number in a text, without the parts that its format adds; the text itself where it has none. */
+export function unformatted(format: FieldFormat | null, text: string, locale?: string): Unformatted {
+  const given = plainDigits(text).trim();
+  const digits = (format && READERS[format.as]?.(format, given, locale)) ?? given;
+  const isMarked = digits !== given;
+  const isPercentage = isMarked && (format?.as === 'percent' || format?.as === 'progress');
+  return { digits, isMarked, isPercentage, marks: format?.as === 'currency' ? currencyOf(format, locale).marks : null };
 }
 
 /** What a text in a format means, by the name of the format; null where it is not in it. */
-const READERS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, text: string) => string | null>>> = {
-  plain: ({ unit = '' }, text) => without(text, [unit]),
-  currency: ({ currency = 'XXX' }, text) => without(text, [currency, ...symbolsOf(currency)]),
+const READERS: Readonly<Partial<Record<FieldFormat['as'], (format: FieldFormat, text: string, locale?: string) => string | null>>> = {
+  plain: ({ unit = '' }, text) => without(text, [plainDigits(unit)]),
+  currency: (format, text, locale) => without(text, currencyOf(format, locale).symbols),
+  percent: (_, text) => without(text, PERCENT_SIGNS),
+  progress: (_, text) => without(text, PERCENT_SIGNS),
   rating: (_, text) => (/^★*☆*$/u.test(text) && text ? String(Array.from(text).filter((star) => star === '★').length) : null),
   duration: (_, text) => secondsOf(text),
 };
+
+/** The last one is Arabic. */
+const PERCENT_SIGNS = ['%', '\u066a'];
 
 /** A text without the first of these that it begins or ends with, also after a sign. */
 function without(text: string, parts: readonly string[]): string {
@@ -81,12 +98,23 @@ function without(text: string, parts: readonly string[]): string {
   return text;
 }
 
-function symbolsOf(currency: string): readonly string[] {
-  return (['symbol', 'narrowSymbol'] as const).flatMap((currencyDisplay) =>
-    new Intl.NumberFormat(undefined, { style: 'currency', currency, currencyDisplay })
-      .formatToParts(1)
-      .flatMap(({ type, value }) => (type === 'currency' ? [value] : [])),
-  );
+interface Currency {
+  readonly symbols: readonly string[];
+  readonly marks: NumberMarks;
+}
+
+/** By locale and code: a large paste or import reads many numbers of few currencies. */
+const CURRENCIES = new Map<string, Currency>();
+
+function currencyOf({ currency = 'XXX' }: FieldFormat, locale?: string): Currency {
+  const key = `${locale ?? ''} ${currency}`;
+  const known = CURRENCIES.get(key);
+  if (known) return known;
+  const forms = (['symbol', 'narrowSymbol'] as const).map((currencyDisplay) => new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay }));
+  const symbols = forms.flatMap((form) => form.formatToParts(1).flatMap(({ type, value }) => (type === 'currency' ? [plainDigits(value)] : [])));
+  const found = { symbols: [currency, ...symbols], marks: marksOf(new Intl.NumberFormat(locale, { style: 'currency', currency })) };
+  CURRENCIES.set(key, found);
+  return found;
 }
 
 /** The seconds of `1:02:03`, or of `5:30`; null for other texts. */

@@ -1,11 +1,11 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
-import { formatJsonLines } from '../api/json';
 import { OfflineError, type ProblemDocument } from '../api/problem';
 import type { Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
+import { jsonOf } from '../csv/json';
 import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { faultsIn, whyRefused } from '../edits/faults';
@@ -745,7 +745,7 @@ export type CopyForm = 'text' | 'json' | 'markdown';
 /** Rows as a text, by the name of its form. */
 const FORMS: Readonly<Record<CopyForm, (fields: readonly Field[], rows: readonly Row[]) => string>> = {
   text: (fields, rows) => toTsv(shownCells(fields, rows)),
-  json: (fields, rows) => formatJsonLines(rows.map((row) => Object.fromEntries(fields.map(({ id, name }) => [name, valueOf(row, id)])))),
+  json: jsonOf,
   markdown: (fields, rows) => toMarkdown(fields.map(({ name }) => name), shownCells(fields, rows)),
 };
 

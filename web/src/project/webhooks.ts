@@ -65,6 +65,12 @@ export interface IssuedSecret {
   readonly secret: string;
 }
 
+/** The version on which a draft is based, and what to do once the API has taken it. */
+interface SentDraft {
+  readonly seen: Readonly<Record<'If-Match', string>>;
+  readonly taken: () => void;
+}
+
 export class Webhooks {
   /** In the order of their creation; null before they are read. */
   readonly list = signal<readonly Webhook[] | null>(null);
@@ -105,10 +111,13 @@ export class Webhooks {
     });
   }
 
-  async change(webhook: Webhook, body: WebhookPatch): Promise<boolean> {
-    return this.changed(() =>
-      this.api.call('PATCH', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), body, headers: seen(webhook) }),
-    );
+  /** Change one. `draft`: the form that has the change. */
+  async change(webhook: Webhook, body: WebhookPatch, draft?: SentDraft): Promise<boolean> {
+    const headers = draft?.seen ?? seen(webhook);
+    return this.changed(async () => {
+      await this.api.call('PATCH', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), body, headers });
+      draft?.taken();
+    });
   }
 
   /** Replace its secret. For a day, the previous one also signs. */

@@ -10,7 +10,9 @@ import { Refusal } from '../ui/refusal';
 import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 import { webhookWords } from './webhook-words';
+import { Clash, textOf } from './settings/clash';
 import { Confirm } from './settings/confirm';
+import { useDraft, type Drafted } from './settings/use-draft';
 
 export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
   const webhooks = useMemo(() => new Webhooks(model.api, model.project.id), [model]);
@@ -77,13 +79,15 @@ interface WebhookProps {
 
 function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
   const { url, view, frozen, columns, events, enabled, warning, previous_secret_expires: rotating } = webhook;
+  const stored = { url, view, columns, events, enabled };
+  const draft = useDraft<WebhookDraft>(webhook.version, stored);
   const busy = webhooks.busy.value;
   const rows = frozen === null ? webhookWords.all : webhookWords.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
   const chosen = model.views.list.value.find(({ id }) => id === view);
   const outdated = isOutdated(webhook, chosen);
   const obstacle = obstacleIn(chosen?.query.filter);
   return (
-    <li aria-label={url}>
+    <li aria-label={url} {...unsaved(draft.isChanged)}>
       <strong>{url}</strong>
       <p class="soft">
         {[enabled ? webhookWords.on : webhookWords.off, rows, events.map((event) => webhookWords.events[event]).join(', ')].join(' · ')}
@@ -114,13 +118,13 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
       </div>
       <Disclosure label={webhookWords.edit}>
         <WebhookForm
-          key={webhook.version}
           model={model}
-          initial={{ url, view, columns, events, enabled }}
+          draft={draft}
+          stored={stored}
           chosen={frozen?.name ?? null}
           isNew={false}
           busy={busy}
-          onSave={(draft) => void webhooks.change(webhook, changesOf(webhook, draft))}
+          onSave={(entered) => void webhooks.change(webhook, changesOf(webhook, entered), draft)}
         />
       </Disclosure>
       <Disclosure label={webhookWords.deliveries}>
@@ -144,62 +148,84 @@ const NEW: WebhookDraft = { url: '', view: null, columns: null, events: eventsOf
 
 function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonly webhooks: Webhooks }) {
   const [round, setRound] = useState(0);
+  return <NewWebhookForm key={round} model={model} webhooks={webhooks} onCreated={() => setRound(round + 1)} />;
+}
+
+interface NewWebhookProps {
+  readonly model: ProjectModel;
+  readonly webhooks: Webhooks;
+  readonly onCreated: () => void;
+}
+
+function NewWebhookForm({ model, webhooks, onCreated }: NewWebhookProps) {
+  const draft = useDraft(0, NEW);
   // The same request sent again is carried out once, even if its answer was lost.
   const [sent, setSent] = useState<{ readonly draft: string; readonly key: string } | null>(null);
-  const save = async (draft: WebhookDraft) => {
-    const text = JSON.stringify(draft);
+  const save = async (entered: WebhookDraft) => {
+    const text = JSON.stringify(entered);
     const key = sent?.draft === text ? sent.key : crypto.randomUUID();
     setSent({ draft: text, key });
-    if (!(await webhooks.create(draft, key))) return;
-    setSent(null);
-    setRound(round + 1);
+    if (await webhooks.create(entered, key)) onCreated();
   };
   return (
-    <section class="section" aria-label={webhookWords.new}>
+    <section class="section" aria-label={webhookWords.new} {...unsaved(draft.isChanged)}>
       <h3>{webhookWords.new}</h3>
-      <WebhookForm key={round} model={model} initial={NEW} isNew busy={webhooks.busy.value} onSave={(draft) => void save(draft)} />
+      <WebhookForm model={model} draft={draft} stored={NEW} isNew busy={webhooks.busy.value} onSave={(entered) => void save(entered)} />
     </section>
   );
 }
 
+const PARTS: Readonly<Record<keyof WebhookDraft, string>> = {
+  url: webhookWords.url,
+  view: webhookWords.view,
+  columns: webhookWords.columns,
+  events: webhookWords.eventTypes,
+  enabled: webhookWords.on,
+};
+
 interface WebhookFormProps {
   readonly model: ProjectModel;
-  readonly initial: WebhookDraft;
+  readonly draft: Drafted<WebhookDraft>;
+  readonly stored: WebhookDraft;
   /** The name of its view at the time of the choice: the view may be deleted, or private. */
   readonly chosen?: string | null;
   readonly isNew: boolean;
   readonly busy: boolean;
-  readonly onSave: (draft: WebhookDraft) => void;
+  readonly onSave: (entered: WebhookDraft) => void;
 }
 
-function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: WebhookFormProps) {
-  const [draft, setDraft] = useState(initial);
-  const put = (change: Partial<WebhookDraft>) => setDraft({ ...draft, ...change });
+function WebhookForm({ model, draft, stored, chosen = null, isNew, busy, onSave }: WebhookFormProps) {
+  const entered = draft.value;
+  const { put } = draft;
   const toggle = (event: WebhookEvent) =>
-    put({ events: eventsOf(draft.view).filter((one) => (one === event ? !draft.events.includes(one) : draft.events.includes(one))) });
+    put({ events: eventsOf(entered.view).filter((one) => (one === event ? !entered.events.includes(one) : entered.events.includes(one))) });
   const toggleColumn = (field: string) => {
-    const columns = draft.columns ?? [];
+    const columns = entered.columns ?? [];
     put({ columns: columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field] });
   };
   const views = model.views.list.value.filter(({ visibility }) => visibility !== 'private');
-  const gone = initial.view !== null && !views.some(({ id }) => id === initial.view);
+  const gone = stored.view !== null && !views.some(({ id }) => id === stored.view);
+  const shown = (part: keyof WebhookDraft, { view, columns, events, ...plain }: WebhookDraft) => {
+    if (part === 'view') return view === null ? webhookWords.all : (views.find(({ id }) => id === view)?.name ?? chosen ?? view);
+    if (part === 'columns') return columns === null ? webhookWords.allFields : textOf(columns.map((id) => model.field(id)?.name ?? id));
+    return textOf(part === 'events' ? events.map((event) => webhookWords.events[event]) : plain[part]);
+  };
   return (
     <form
       class="form"
-      {...unsaved(JSON.stringify(draft) !== JSON.stringify(initial))}
       onSubmit={(event) => {
         event.preventDefault();
-        onSave({ ...draft, url: draft.url.trim() });
+        onSave({ ...entered, url: entered.url.trim() });
       }}
     >
       <label>
         {webhookWords.url}
-        <input type="url" required readOnly={busy} placeholder="https://" value={draft.url} onInput={(event) => put({ url: event.currentTarget.value })} />
+        <input type="url" required readOnly={busy} placeholder="https://" value={entered.url} onInput={(event) => put({ url: event.currentTarget.value })} />
       </label>
       <label>
         {webhookWords.view}
         <select
-          value={draft.view ?? ''}
+          value={entered.view ?? ''}
           onChange={(event) => {
             const view = event.currentTarget.value || null;
             const shown = views.find(({ id }) => id === view)?.columns ?? null;
@@ -207,11 +233,11 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
           }}
         >
           <option value="">{webhookWords.all}</option>
-          {gone && <option value={initial.view}>{chosen}</option>}
+          {gone && <option value={stored.view}>{chosen}</option>}
           {views.map(({ id, name, query }) => {
             const obstacle = obstacleIn(query.filter);
             return (
-              <option key={id} value={id} disabled={obstacle !== null && id !== draft.view}>
+              <option key={id} value={id} disabled={obstacle !== null && id !== entered.view}>
                 {obstacle === null ? name : webhookWords.notFollowed(name, obstacle)}
               </option>
             );
@@ -219,42 +245,47 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
         </select>
       </label>
       {views.some(({ query }) => obstacleIn(query.filter) !== null) && <p class="soft">{webhookWords.notFollowedWhy}</p>}
-      {draft.view !== null && <p class="soft">{webhookWords.freezes}</p>}
+      {entered.view !== null && <p class="soft">{webhookWords.freezes}</p>}
       <fieldset class="radios">
         <legend>{webhookWords.columns}</legend>
         <label>
           <input
             type="checkbox"
-            checked={draft.columns === null}
+            checked={entered.columns === null}
             onChange={(event) => put({ columns: event.currentTarget.checked ? null : model.fields.map(({ id }) => id) })}
           />
           {webhookWords.allFields}
         </label>
-        {draft.columns !== null &&
+        {entered.columns !== null &&
           model.fields.map(({ id, name }) => (
             <label key={id}>
-              <input type="checkbox" checked={draft.columns?.includes(id)} onChange={() => toggleColumn(id)} />
+              <input type="checkbox" checked={entered.columns?.includes(id)} onChange={() => toggleColumn(id)} />
               {name}
             </label>
           ))}
       </fieldset>
       <fieldset class="radios">
         <legend>{webhookWords.eventTypes}</legend>
-        {eventsOf(draft.view).map((event) => (
+        {eventsOf(entered.view).map((event) => (
           <label key={event}>
-            <input type="checkbox" checked={draft.events.includes(event)} onChange={() => toggle(event)} />
+            <input type="checkbox" checked={entered.events.includes(event)} onChange={() => toggle(event)} />
             {webhookWords.events[event]}
           </label>
         ))}
       </fieldset>
       {isNew && (
         <label class="check">
-          <input type="checkbox" checked={draft.enabled} onChange={(event) => put({ enabled: event.currentTarget.checked })} />
+          <input type="checkbox" checked={entered.enabled} onChange={(event) => put({ enabled: event.currentTarget.checked })} />
           {webhookWords.on}
         </label>
       )}
+      <Clash
+        parts={draft.clashing.map((part) => ({ name: PARTS[part], yours: shown(part, entered), theirs: shown(part, stored) }))}
+        onYours={draft.keepYours}
+        onTheirs={draft.keepTheirs}
+      />
       <div class="row-end">
-        <button class="button primary" type="submit" disabled={busy || !draft.events.length}>
+        <button class="button primary" type="submit" disabled={busy || !entered.events.length || draft.clashing.length > 0}>
           {isNew ? webhookWords.create : words.settings.save}
         </button>
       </div>

@@ -202,3 +202,21 @@ def test_choices_that_do_not_fit_the_file() -> None:
 )
 def test_project_id_from_a_file_name(file: str, project: str) -> None:
     assert project_id_from(file) == project
+
+
+def test_columns_match_the_attributes_of_a_project_by_name_before_id() -> None:
+    columns = ("Due", "due", "Cost (cost_2)", "cost", "Zip")
+    made = plan({"title": list("ab"), **{column: ["1", "2"] for column in columns}})
+    names = {"due": "Deadline", "due_2": "Due", "cost": "Cost", "cost_2": "Cost"}
+    assert {one.column: one.id for one in made.matched(names).attributes} == {
+        "Due": "due_2",
+        "due": "due_3",
+        "Cost (cost_2)": "cost_2",
+        "cost": "cost",
+        "Zip": "zip",
+    }
+    swapped = plan({"title": list("ab"), "Due": ["1", "2"], "Deadline": ["3", "4"]}).matched(names)
+    row = {"title": "a", "Due": "1", "Deadline": "3"}
+    assert operation(swapped, row)["fields"] == {"due_2": "1", "due": "3"}
+    alone = plan({"title": list("ab"), "Due": ["1", "2"]}).matched({"due": "Deadline"})
+    assert [one.id for one in alone.attributes] == ["due"]

@@ -37,8 +37,8 @@ def test_a_file_of_another_spelling_adds_no_options_and_gives_those_of_the_proje
         "created": "2026-11-23T21:00:00Z",
         "states": [{"id": "1", "value": "open"}, {"id": "2", "value": "closed"}],
         "attributes": [
-            {"id": "kind", "type": "enum", "options": [{"id": "1", "value": "beam"}]},
-            {"id": "tags", "type": "multi_enum", "options": [{"id": "1", "value": "wet"}]},
+            {"id": "kind", "name": "Kind", "type": "enum", "options": [{"id": "1", "value": "beam"}]},
+            {"id": "tags", "name": "Tags", "type": "multi_enum", "options": [{"id": "1", "value": "wet"}]},
         ],
     }
     patched: dict[str, Any] = {}
@@ -71,9 +71,9 @@ def test_columns_that_the_project_computes_are_skipped_with_the_reason() -> None
         "created": "2026-11-23T21:00:00Z",
         "states": [{"id": "1", "value": "open"}],
         "attributes": [
-            {"id": "cost", "type": "number"},
-            {"id": "total", "type": "number", "formula": "{Cost} * 2", "uses": ["cost"]},
-            {"id": "label", "type": "text", "formula": "TEXT({Cost})", "uses": ["cost"]},
+            {"id": "cost", "name": "Cost", "type": "number"},
+            {"id": "total", "name": "Total", "type": "number", "formula": "{Cost} * 2", "uses": ["cost"]},
+            {"id": "label", "name": "Label", "type": "text", "formula": "TEXT({Cost})", "uses": ["cost"]},
         ],
     }
     asked: list[str] = []
@@ -98,3 +98,20 @@ def test_columns_that_the_project_computes_are_skipped_with_the_reason() -> None
     )
     row = Row(1, {"Title": "a", "Cost": "6", "Total": "12", "Label": "6"})
     assert json.loads(prepared.operation(row))["create"] == {"name": "a", "fields": {"cost": "6"}}
+
+
+def test_a_column_fills_the_attribute_of_its_name_not_another_one_with_its_id() -> None:
+    project: dict[str, Any] = {
+        "created": "2026-11-23T21:00:00Z",
+        "states": [{"id": "1", "value": "open"}],
+        "attributes": [
+            {"id": "due", "name": "Deadline", "type": "date"},
+            {"id": "due_2", "name": "Due", "type": "date"},
+        ],
+    }
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json=project))
+    api = Api("http://api", lambda: "t", transport=transport, sleep=lambda _: None)
+    plan = Plan(1, "Title", None, (), (Attribute("Due", "due", FieldType.DATE),), ())
+    _, prepared = prepare(api, "bridge", "Bridge", plan)
+    row = Row(1, {"Title": "a", "Due": "2024-05-01"})
+    assert json.loads(prepared.operation(row))["create"] == {"name": "a", "fields": {"due_2": "2024-05-01"}}

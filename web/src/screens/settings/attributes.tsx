@@ -6,6 +6,7 @@ import type { Field } from '../../fields/fields';
 import { fieldsOf } from '../../fields/fields';
 import type { Definitions } from '../../project/definitions';
 import type { Deleted } from '../../project/deleted';
+import { changedDefault, draftedDefault, namedDefault, sentOptions, type Default, type OptionInput } from '../../project/drafted-options';
 import type { Beside, SettingsPlace } from '../../project/panels';
 import type { People } from '../../project/people';
 import type { SampleRow } from '../../project/sample';
@@ -19,11 +20,11 @@ import { DeletedSection } from '../deleted-section';
 import { BuildProgress } from './build-progress';
 import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
-import { DefaultEditor, FormatEditor, type Default } from './field-format';
+import { DefaultEditor, FormatEditor } from './field-format';
 import { FormulaEditor } from './formula/formula-editor';
 import { formulaWords } from './formula/words';
 import { NewAttribute } from './new-attribute';
-import { OptionsEditor, type OptionInput } from './options-editor';
+import { OptionsEditor } from './options-editor';
 import { seen, useDraft } from './use-draft';
 
 interface AttributesProps {
@@ -98,13 +99,17 @@ const PARTS: Readonly<Record<keyof Defined, string>> = words.settings.parts;
 function definedBy({ name, type, formula, required, indexed, search, options, description, format, default: value }: Attribute): Defined {
   return {
     name,
-    ...(formula === undefined ? { required, default: value } : { formula }),
+    ...(formula === undefined ? { required, default: draftedDefault(value, options) } : { formula }),
     indexed,
     ...(type === 'text' ? { search } : {}),
     ...(options ? { options } : {}),
     description: description ?? '',
     format,
   };
+}
+
+function shownPart(defined: Defined, part: keyof Defined): string {
+  return textOf(part === 'default' ? namedDefault(defined.default ?? null, defined.options) : defined[part]);
 }
 
 interface RowProps {
@@ -123,7 +128,8 @@ interface RowProps {
 function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted, fields, rows }: RowProps) {
   const { id, type, build } = attribute;
   const [isOpen, setOpen] = useState(act !== null);
-  const draft = useDraft(attribute.version, definedBy(attribute));
+  const now = definedBy(attribute);
+  const draft = useDraft(attribute.version, now);
   const { name, formula, required, indexed, search, options, description, format, default: value } = draft.value;
   const checks = useMemo(() => definitions.checks(rows.map(({ num }) => num), id), [definitions, id]);
   const address = (project: string) => ({ project, attribute: id });
@@ -136,10 +142,10 @@ function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted
         ...(formula === undefined || formula === attribute.formula ? {} : { formula }),
         indexed,
         ...(search === undefined ? {} : { search }),
-        ...(options ? { options: [...options] } : {}),
+        ...(options ? { options: sentOptions(options) } : {}),
         description,
         format,
-        ...(value === undefined ? {} : { default: value }),
+        ...(value === undefined ? {} : changedDefault(value, now.default ?? null, options)),
       };
       await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body, headers: draft.seen });
       draft.taken();
@@ -200,7 +206,7 @@ function AttributeRow({ attribute, neighbours, onMove, act, definitions, deleted
           {search !== undefined && <Check label={words.settings.search} checked={search} onChange={(on) => draft.put({ search: on })} />}
           {options && <OptionsEditor label={words.settings.options} options={options} onChange={(options) => draft.put({ options })} />}
           <Clash
-            parts={draft.clashing.map((part) => ({ name: PARTS[part], yours: textOf(draft.value[part]), theirs: textOf(definedBy(attribute)[part]) }))}
+            parts={draft.clashing.map((part) => ({ name: PARTS[part], yours: shownPart(draft.value, part), theirs: shownPart(now, part) }))}
             onYours={draft.keepYours}
             onTheirs={draft.keepTheirs}
           />

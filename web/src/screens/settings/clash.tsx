@@ -2,8 +2,7 @@
 import { words } from '../../words';
 import { isExact } from '../../api/json';
 import type { FieldFormat } from '../../fields/format';
-import type { Default } from './field-format';
-import type { OptionInput } from './options-editor';
+import type { Default, OptionInput } from '../../project/drafted-options';
 
 interface ClashProps {
   /** Each part by its name, with the user's value and the present one. */

@@ -1,8 +1,8 @@
 /** The parts of a field's form that change no value: how the values are shown, and what new issues get. */
 import type { FieldFormat } from '../../fields/format';
-import type { Attribute, FieldType } from '../../api/types';
+import type { FieldType } from '../../api/types';
+import { presentDefault, type Default, type OptionInput } from '../../project/drafted-options';
 import { words } from '../../words';
-import type { OptionInput } from './options-editor';
 
 type FormatName = FieldFormat['as'];
 type Setting = Exclude<keyof FieldFormat, 'as'>;
@@ -124,8 +124,6 @@ function sorted({ as, ...settings }: { readonly as: FormatName } & { readonly [n
   return { as, ...Object.fromEntries(set.sort(([one], [other]) => (one < other ? -1 : 1))) };
 }
 
-export type Default = Attribute['default'];
-
 interface DefaultEditorProps {
   readonly type: FieldType;
   readonly options: readonly OptionInput[];
@@ -135,19 +133,18 @@ interface DefaultEditorProps {
 
 /** The value of new issues whose writer enters none. */
 export function DefaultEditor({ type, options, value, onChange }: DefaultEditorProps) {
-  const names = options.map((option) => option.value).filter(Boolean);
-  const chosen = Array.isArray(value) ? value : [];
   if (type === 'multi_enum') {
+    const chosen = Array.isArray(value) ? value : [];
     return (
       <fieldset class="format-editor">
         <legend>{words.settings.default}</legend>
-        {names.map((name) => (
-          <label key={name} class="check">
+        {choicesOf(options, chosen).map(({ id, value: name }) => (
+          <label key={id} class="check">
             <input
               type="checkbox"
-              checked={chosen.includes(name)}
+              checked={chosen.includes(id)}
               onChange={({ currentTarget }) => {
-                const next = names.filter((one) => (one === name ? currentTarget.checked : chosen.includes(one)));
+                const next = options.map((one) => one.id).filter((one) => (one === id ? currentTarget.checked : chosen.includes(one)));
                 onChange(next.length ? next : null);
               }}
             />
@@ -158,12 +155,16 @@ export function DefaultEditor({ type, options, value, onChange }: DefaultEditorP
     );
   }
   if (type === 'enum' || type === 'bool') {
-    const choices = type === 'enum' ? names.map((name) => [name, name] as const) : ([['true', words.cell.yes], ['false', words.cell.no]] as const);
+    const chosen = type === 'enum' ? presentDefault(value, options) : value;
+    const choices =
+      type === 'enum'
+        ? choicesOf(options, [String(chosen)]).map((option) => [option.id, option.value] as const)
+        : ([['true', words.cell.yes], ['false', words.cell.no]] as const);
     const taken = (text: string): Default => (text === '' ? null : type === 'bool' ? text === 'true' : text);
     return (
       <label>
         {words.settings.default}
-        <select value={value === null ? '' : String(value)} onChange={(event) => onChange(taken(event.currentTarget.value))}>
+        <select value={chosen === null ? '' : String(chosen)} onChange={(event) => onChange(taken(event.currentTarget.value))}>
           <option value="">{words.settings.noDefault}</option>
           {choices.map(([key, label]) => (
             <option key={key} value={key}>
@@ -184,4 +185,9 @@ export function DefaultEditor({ type, options, value, onChange }: DefaultEditorP
       />
     </label>
   );
+}
+
+/** The options that have a name, and the chosen ones, which may have none while they are renamed. */
+function choicesOf(options: readonly OptionInput[], chosen: readonly string[]): readonly OptionInput[] {
+  return options.filter(({ id, value }) => value || chosen.includes(id));
 }

@@ -1,10 +1,11 @@
 /** The name and the states of a project, and how to delete it. */
 import type { Definitions } from '../../project/definitions';
+import { sentOptions, type OptionInput } from '../../project/drafted-options';
 import { unsaved } from '../../ui/unsaved';
 import { words } from '../../words';
 import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
-import { OptionsEditor, type OptionInput } from './options-editor';
+import { OptionsEditor } from './options-editor';
 import { seen, useDraft } from './use-draft';
 
 export function General({ definitions, onDeleted }: { readonly definitions: Definitions; readonly onDeleted: () => void }) {
@@ -14,7 +15,7 @@ export function General({ definitions, onDeleted }: { readonly definitions: Defi
   const { name, states } = draft.value;
   const save = () =>
     definitions.change(async (api, id) => {
-      await api.call('PATCH', '/v1/projects/{project}', { path: { project: id }, body: { name, states: [...states] }, headers: draft.seen });
+      await api.call('PATCH', '/v1/projects/{project}', { path: { project: id }, body: { name, states: sentOptions(states) }, headers: draft.seen });
       draft.taken();
     });
   return (

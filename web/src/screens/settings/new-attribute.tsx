@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Attribute, FieldType } from '../../api/types';
 import type { Field } from '../../fields/fields';
 import type { Definitions } from '../../project/definitions';
+import { defaultAmong } from '../../project/drafted-options';
 import type { Beside, SettingsPlace } from '../../project/panels';
 import type { SampleRow } from '../../project/sample';
 import { Icon } from '../../ui/icon';
@@ -52,7 +53,7 @@ export function NewAttribute({ definitions, place, fields, rows, onCreated }: Ne
       const answer = await api.call('POST', '/v1/projects/{project}/attributes', {
         path: { project },
         body: {
-          ...(like?.type === typed ? definitionOf(like, type === FORMULA) : {}),
+          ...(like?.type === typed ? definitionOf(like, type === FORMULA, listed) : {}),
           name,
           type: typed,
           ...(type === FORMULA ? { formula } : {}),
@@ -122,9 +123,10 @@ export function NewAttribute({ definitions, place, fields, rows, onCreated }: Ne
   );
 }
 
-/** The definition of a field for another one like it: all but its name, its options, its formula and its place. */
-function definitionOf({ type, required, indexed, search, description, format, default: value }: Attribute, isComputed: boolean) {
-  return { ...(isComputed ? {} : { required, default: value }), indexed, ...(type === 'text' ? { search } : {}), description, format };
+/** The definition of a field for another one like it, with these options: all but its name, its formula and its place. */
+function definitionOf({ type, required, indexed, search, description, format, default: value, options }: Attribute, isComputed: boolean, listed: readonly string[]) {
+  const kept = options ? defaultAmong(value, listed) : value;
+  return { ...(isComputed ? {} : { required, default: kept }), indexed, ...(type === 'text' ? { search } : {}), description, format };
 }
 
 /** The place of a new field beside a column: before the own fields of the project, among them, or after them. */

@@ -1,26 +1,14 @@
 /** The options of a field, or the states of a project: their order, values and colors. */
 import { useRef, useState } from 'preact/hooks';
 import { colorOfPlace } from '../../cells/colors';
-import type { Option } from '../../fields/fields';
 import { COLORS } from '../../fields/palette';
+import { newOption, type OptionInput } from '../../project/drafted-options';
 import { useItemFocus } from '../../ui/focus';
 import { Icon } from '../../ui/icon';
 import { neighbour, useSorting } from '../../ui/sorting';
 import { StepButton } from '../../ui/step-button';
 import { movedBefore } from '../../view/moved';
 import { words } from '../../words';
-
-export interface OptionInput {
-  /** Undefined for a new one. */
-  readonly id?: string;
-  readonly value: string;
-  readonly color: Option['color'];
-}
-
-interface Item {
-  readonly key: string;
-  readonly option: OptionInput;
-}
 
 interface OptionsEditorProps {
   readonly label: string;
@@ -30,37 +18,28 @@ interface OptionsEditorProps {
 
 export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) {
   const [outcome, setOutcome] = useState('');
-  const [known, setKnown] = useState<readonly string[]>([]);
-  // An option that has no id yet keeps its key when it moves. After a change from elsewhere, the keys begin again.
-  const fits = known.length === options.length && options.every(({ id }, at) => id === undefined || id === known[at]);
-  const keys = fits ? known : options.map(({ id }, at) => id ?? `new ${at}`);
-  const set = (items: readonly Item[]) => {
-    setKnown(items.map(({ key }) => key));
-    onChange(items.map(({ option }) => option));
-  };
-  const items = options.map((option, at) => ({ key: keys[at] ?? '', option }));
-  const put = (at: number, change: Partial<OptionInput>) =>
-    set(items.map((item, place) => (place === at ? { ...item, option: { ...item.option, ...change } } : item)));
-  const move = (key: string, before: string | null) => {
-    const item = items.find((one) => one.key === key);
-    if (!item) return;
-    const next = movedBefore(items, item, (one) => one.key === before);
-    set(next);
-    setOutcome(words.sorting.moved(item.option.value, next.indexOf(item) + 1, next.length));
+  const ids = options.map(({ id }) => id);
+  const put = (id: string, change: Partial<OptionInput>) => onChange(options.map((one) => (one.id === id ? { ...one, ...change } : one)));
+  const move = (id: string, before: string | null) => {
+    const option = options.find((one) => one.id === id);
+    if (!option) return;
+    const next = movedBefore(options, option, (one) => one.id === before);
+    onChange(next);
+    setOutcome(words.sorting.moved(option.value, next.indexOf(option) + 1, next.length));
   };
   const sorted = useSorting<HTMLOListElement>(move);
   const add = useRef<HTMLButtonElement>(null);
   const { removed } = useItemFocus(sorted, add);
-  const step = (key: string, by: -1 | 1) => {
-    const before = neighbour(keys, key, by);
-    if (before !== undefined) move(key, before);
+  const step = (id: string, by: -1 | 1) => {
+    const before = neighbour(ids, id, by);
+    if (before !== undefined) move(id, before);
   };
   return (
     <fieldset class="options-editor">
       <legend>{label}</legend>
       <ol ref={sorted}>
-        {items.map(({ key, option }, at) => (
-          <li key={key} data-item={key} data-kind="option">
+        {options.map((option, at) => (
+          <li key={option.id} data-item={option.id} data-kind="option">
             <span class="grip" aria-hidden="true">
               <Icon name="grip" />
             </span>
@@ -68,7 +47,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
             <select
               aria-label={words.settings.colorOf(option.value)}
               value={option.color ?? ''}
-              onChange={(event) => put(at, { color: COLORS.find((color) => color === event.currentTarget.value) ?? null })}
+              onChange={(event) => put(option.id, { color: COLORS.find((color) => color === event.currentTarget.value) ?? null })}
             >
               <option value="">{words.settings.noColor}</option>
               {COLORS.map((color) => (
@@ -81,17 +60,17 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
               required
               aria-label={words.settings.option}
               value={option.value}
-              onInput={(event) => put(at, { value: event.currentTarget.value })}
+              onInput={(event) => put(option.id, { value: event.currentTarget.value })}
             />
-            <StepButton way="up" label={words.settings.earlier(option.value)} isAtEnd={at === 0} act={() => step(key, -1)} />
-            <StepButton way="down" label={words.settings.later(option.value)} isAtEnd={at === options.length - 1} act={() => step(key, 1)} />
+            <StepButton way="up" label={words.settings.earlier(option.value)} isAtEnd={at === 0} act={() => step(option.id, -1)} />
+            <StepButton way="down" label={words.settings.later(option.value)} isAtEnd={at === options.length - 1} act={() => step(option.id, 1)} />
             <button
               class="icon-button"
               type="button"
               aria-label={words.settings.dropOption(option.value)}
               onClick={() => {
-                removed(at, items.length);
-                set(items.filter((_, place) => place !== at));
+                removed(at, options.length);
+                onChange(options.filter((one) => one !== option));
               }}
             >
               <Icon name="close" />
@@ -102,7 +81,7 @@ export function OptionsEditor({ label, options, onChange }: OptionsEditorProps) 
       <p class="visually-hidden" role="status">
         {outcome}
       </p>
-      <button ref={add} class="button" type="button" onClick={() => set([...items, { key: `added ${crypto.randomUUID()}`, option: { value: '', color: null } }])}>
+      <button ref={add} class="button" type="button" onClick={() => onChange([...options, newOption()])}>
         <Icon name="plus" />
         {words.settings.option}
       </button>

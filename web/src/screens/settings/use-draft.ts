@@ -4,7 +4,7 @@ import { begun, clashes, isChanged, onTop, since } from '../../project/draft';
 
 type Seen = Readonly<Record<'If-Match', string>>;
 
-interface Drafted<V> {
+export interface Drafted<V> {
   readonly value: V;
   /** Whether the user has unsaved changes. */
   readonly isChanged: boolean;
