@@ -110,4 +110,31 @@ describe('only the keyboard', () => {
     await keys.press('Control+/');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   });
+
+  test('works on a layout without Latin letters, as on a Russian keyboard', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Other letters', issues: ['Anchor', 'Beam', 'Cable'].map((name) => ({ name })) });
+    const visited = await visit();
+    const { page } = visited;
+    const session = await page.context().newCDPSession(page);
+    const press = async (key: string, code: string, control = true) => {
+      for (const type of ['rawKeyDown', 'keyUp'] as const) await session.send('Input.dispatchKeyEvent', { type, key, code, modifiers: control ? 2 : 0 });
+    };
+    const project = await ProjectPage.open(visited, id);
+    await (await project.cell(0, 'Name')).click();
+    await page.keyboard.press('Shift+ArrowDown');
+    await press('с', 'KeyC');
+    await page.getByText('Copied 2 rows.').waitFor();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('Anchor\r\nBeam');
+    await press('в', 'KeyD');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Anchor' });
+    await press('я', 'KeyZ');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Beam' });
+    await page.keyboard.press('Space');
+    const panel = page.getByRole('complementary');
+    await panel.getByRole('heading', { name: 'Anchor' }).first().waitFor();
+    await press('о', 'KeyJ', false);
+    await panel.getByRole('heading', { name: 'Beam' }).first().waitFor();
+    await press('л', 'KeyK');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+  });
 });

@@ -11,6 +11,7 @@ import { isWholeColumns } from '../selection/range';
 import { Drawer } from '../ui/drawer';
 import { Icon } from '../ui/icon';
 import type { Icon as IconName } from '../ui/icons';
+import { shortcutOf } from '../ui/keys';
 import { Refusal } from '../ui/refusal';
 import { isTyping } from '../ui/typing';
 import { words } from '../words';
@@ -169,7 +170,7 @@ function stepOf(event: KeyboardEvent): -1 | 1 | null {
   const { target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   if (!(target instanceof Element) || isTyping(target) || target.closest('select, [contenteditable], .editor')) return null;
-  const key = event.key.toLowerCase();
+  const key = shortcutOf(event);
   return key === 'k' ? -1 : key === 'j' ? 1 : null;
 }
 

@@ -22,6 +22,7 @@ import { follow, go } from '../router';
 import type { Column } from '../view/view';
 import { mayCloseDrawer } from '../ui/drawer';
 import { Icon } from '../ui/icon';
+import { shortcutOf } from '../ui/keys';
 import { Refusal } from '../ui/refusal';
 import { enterToast } from '../ui/toast';
 import { isTyping } from '../ui/typing';
@@ -174,7 +175,7 @@ interface Opened {
 function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, open: (what: 'help' | 'palette') => void): void {
   if (event.key === 'F6' && enterToast()) event.preventDefault();
   if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
-  const key = event.key.toLowerCase();
+  const key = shortcutOf(event);
   const undoes = model.canEdit && (key === 'z' || key === 'y');
   const finds = key === 'f' && !event.shiftKey;
   if (key !== 'k' && ((!undoes && !finds && key !== '/') || isTyping(document.activeElement))) return;
