@@ -227,9 +227,9 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       return {
         take: (typed) => {
           take(typed);
-          // A row that was no issue is gone with its editor, which had the focus.
+          // A row that was no issue is gone with its editor, which had the focus, unless the user has clicked elsewhere.
           const last = model.size.rows - 1;
-          if (index > last && last >= 0) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === field) });
+          if (index > last && last >= 0 && element.contains(document.activeElement)) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === field) });
         },
         end: model.editing.begin(slot.row.num, field),
       };
