@@ -76,10 +76,13 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   useEffect(() => {
     // The element that had the focus before the menu may have been drawn again.
     if (isOpen || !hadFocus.current || document.activeElement !== document.body) return;
-    const focus = model.selection.peek()?.anchor;
+    const selection = model.selection.peek();
     const button = grid.current?.headOf(head.current)?.querySelector<HTMLElement>('.head-menu');
     if (button) button.focus();
-    else if (focus) grid.current?.focus(focus);
+    else if (selection) {
+      grid.current?.focus(selection.anchor);
+      model.selection.value = selection;
+    }
   }, [isOpen]);
   return (
     <>

@@ -232,8 +232,10 @@ function OpenProject({ api, drafts, unwritten, projects, views, feed, onOpened, 
   const isOpen = isAsking || panels.window.value !== null;
   useEffect(() => {
     // The element that had the focus before may be gone, such as an editor.
-    const focus = model.selection.peek()?.anchor;
-    if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
+    const selection = model.selection.peek();
+    if (isOpen || !selection || document.activeElement !== document.body) return;
+    grid.current?.focus(selection.anchor);
+    model.selection.value = selection;
   }, [isOpen, drawer === null]);
   const add: MenuSources['onAdd'] = (values = []) => {
     if (grid.current && 'add' in grid.current) {

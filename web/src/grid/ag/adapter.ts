@@ -210,7 +210,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     if (uncover(row)) viewport.dispatchEvent(new Event('scroll'));
     api.setFocusedCell(row, GUTTER);
   };
-  const focus = followFocus(host, focusedAt, owner);
+  const lead = (cell: Cell) => {
+    focus.know(cell);
+    // The view stays where the user has scrolled it, if it has the cell.
+    if (!grid.elementOf(cell)) grid.reveal(cell);
+    api.setFocusedCell(cell.row, fieldAt(cell.column));
+  };
+  const focus = followFocus({ host, owner, cellOf: focusedAt, fieldAt, lead });
   const stopping = [
     focus.stop,
     keepWheelExact(viewport, ratio),
