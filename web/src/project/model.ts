@@ -31,6 +31,7 @@ import {
   rowsOf,
   wholeColumn,
   withCell,
+  withColumns,
   type Cell,
   type Choosing,
   type Rectangle,
@@ -212,8 +213,16 @@ export class ProjectModel {
     });
     this.finding = new Finding(this);
     feed?.listen(this.live);
+    let fields: readonly string[] = [];
     const query = computed(() => queryText(this.arranged.value, this.columns.value, this.figures.value));
     const stopping = [
+      // Before the grid shows the columns.
+      this.columns.subscribe((columns) => {
+        const before = fields;
+        fields = columns.map(({ field }) => field);
+        const selection = this.selection.peek();
+        if (selection) this.selection.value = withColumns(selection, before, fields);
+      }),
       query.subscribe(() => this.restart()),
       this.ruling.subscribe(() => this.rule()),
       this.groups.levels.subscribe(() => this.relayout()),

@@ -36,10 +36,10 @@ interface IssueDrawerProps {
 export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerProps) {
   const parts = useRef<HTMLDivElement>(null);
   // The panel follows the focus of the grid, but only once the user moves that: a list may have opened another issue. The
-  // selection also changes as its rows move.
+  // selection also changes as its rows and columns move.
   const focused = () => {
     const selection = model.selection.peek();
-    return { selection, num: model.issueInFocus()?.num ?? null, column: selection?.anchor.column };
+    return { selection, num: model.issueInFocus()?.num ?? null, field: selection && model.fieldAt(selection.anchor.column)?.id };
   };
   const before = useRef(focused());
   // Whether the issue in focus is still being loaded.
@@ -53,8 +53,8 @@ export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerPro
     const selection = model.selection.value;
     const { current: last } = before;
     before.current = focused();
-    const { num, column } = before.current;
-    const isSame = selection === last.selection || (num !== null && num === last.num && column === last.column);
+    const { num, field } = before.current;
+    const isSame = selection === last.selection || (num !== null && num === last.num && field === last.field);
     // A chosen column is about all issues.
     if (selection && !isSame && !isWholeColumns(selection, model.size)) follow();
   });

@@ -270,8 +270,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
 
   const grid: Grid = {
     setColumns: (next) => {
+      const hadFocus = host.contains(document.activeElement);
       columns = next;
       api.setGridOption('columnDefs', definitions());
+      const anchor = owner.anchor();
+      // The column in focus may be hidden now.
+      if (hadFocus && anchor && document.activeElement === document.body) lead(anchor);
       // The figures of groups may have other places now.
       api.refreshCells({ rowNodes: api.getRenderedNodes().filter(({ rowIndex }) => isGroup(rowIndex ?? -1)), force: true });
       paint(host, owner);
