@@ -177,6 +177,36 @@ describe('a board', () => {
     await expect.poll(() => stateOf(api, id, 4)).toBe('done');
   });
 
+  test('returns the focus to the card of the panel, also if that has moved meanwhile', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const { page } = await visit();
+    const board = await BoardPage.open({ page }, id);
+    const panel = page.getByRole('complementary');
+    const shows = (name: string) => panel.getByText(name, { exact: true }).first().waitFor();
+    await board.list('open').focus();
+    await expect.poll(() => activeCard(page)).toBe('Anchor');
+    await page.keyboard.press('Enter');
+    await shows('Anchor');
+    await page.keyboard.press('j');
+    await shows('Beam');
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    await expect.poll(() => activeCard(page)).toBe('Beam');
+
+    for (const close of [() => page.keyboard.press('Escape'), () => panel.getByRole('button', { name: 'Close' }).click()]) {
+      await page.keyboard.press('Enter');
+      await shows('Beam');
+      const from = await stateOf(api, id, 2);
+      await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 2 }, body: { state: from === 'open' ? 'done' : 'open' } });
+      await board.hasCards('done', from === 'open' ? ['Beam'] : []);
+      await close();
+      await panel.waitFor({ state: 'hidden' });
+      await expect.poll(() => activeCard(page)).toBe('Beam');
+    }
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => activeCard(page)).toBe('Cable');
+  });
+
   test('is operated by a finger, at the handle of a card', async ({ visit, api }) => {
     const id = await bridge(api);
     const { page, context } = await visit();

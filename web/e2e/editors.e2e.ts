@@ -368,6 +368,33 @@ describe('a cell', () => {
   });
 });
 
+describe('a new row without a value', () => {
+  test('leaves the focus to the input that is clicked, and returns it by Escape and Enter', async ({ visit, api }) => {
+    const id = await parts(api, 'Left for the search');
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const search = project.toolbar.getByRole('searchbox');
+    const begin = async () => {
+      await project.toolbar.getByRole('button', { name: 'New row' }).click();
+      await editorIn(page).waitFor();
+    };
+    for (const key of ['Escape', 'Enter']) {
+      await begin();
+      await page.keyboard.press(key);
+      await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet']);
+      await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('gridcell');
+    }
+    await begin();
+    await search.click();
+    await page.keyboard.type('Gir');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => project.column('Name')).toEqual(['Girder']);
+    expect(await search.inputValue()).toBe('Gir');
+    expect(await valuesOf(api, id, 2)).toMatchObject({ name: 'Rivet' });
+  });
+});
+
 describe('a new row of a project with required fields', () => {
   test('keeps all that is typed until the API takes it', async ({ visit, api }) => {
     const id = await makeProject(api, {

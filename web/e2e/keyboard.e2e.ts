@@ -160,4 +160,84 @@ describe('only the keyboard', () => {
     await group.getByRole('alert').waitFor({ state: 'hidden' });
     expect(await group.locator('.width').inputValue()).toBe('');
   });
+
+  test('edits the issue of the panel after the panel has gone to other rows and is closed', async ({ visit, api }) => {
+    const names = Array.from({ length: 100 }, (_, at) => `Part ${String(at).padStart(2, '0')}`);
+    const id = await makeProject(api, { name: 'Rows of the panel', issues: names.map((name) => ({ name })) });
+    const visited = await visit();
+    const { page } = visited;
+    const keys = page.keyboard;
+    const project = await ProjectPage.open(visited, id);
+    const panel = page.getByRole('complementary');
+    const shows = (name: string) => panel.getByRole('heading', { name }).first().waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.matches('[role="gridcell"]') && document.activeElement.textContent);
+
+    // A range from the focus stays. The cell is drawn again when its column is no longer frozen beside the panel.
+    await (await project.cell(3, 'Name')).click();
+    await keys.press('Shift+ArrowDown');
+    await keys.press('Space');
+    await shows('Part 03');
+    await keys.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('Part 03');
+    await page.getByText('2 cells selected').waitFor();
+
+    // The panel has room beside the frozen columns, so the cell is the same.
+    await page.setViewportSize({ width: 2000, height: 900 });
+    await keys.press('Space');
+    await shows('Part 03');
+    await keys.press('j');
+    await shows('Part 04');
+    await keys.press('j');
+    await shows('Part 05');
+    await keys.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('Part 05');
+    await keys.type('By keys');
+    await keys.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 6)).toMatchObject({ name: 'By keys' });
+    await expect.poll(focused).toBe('Part 06');
+
+    // Also out of view of the row that had the focus.
+    await keys.press('Space');
+    const last = 60;
+    for (let at = 7; at <= last; at += 1) {
+      await panel.getByRole('button', { name: 'Next' }).click();
+      await shows(`Part ${String(at).padStart(2, '0')}`);
+    }
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await panel.waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe(`Part ${last}`);
+    await keys.press('ArrowDown');
+    await expect.poll(focused).toBe(`Part ${last + 1}`);
+    expect(await valuesOf(api, id, 4)).toMatchObject({ name: 'Part 03' });
+    expect(await valuesOf(api, id, 7)).toMatchObject({ name: 'Part 06' });
+  });
+
+  test('works on a layout without Latin letters, as on a Russian keyboard', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Other letters', issues: ['Anchor', 'Beam', 'Cable'].map((name) => ({ name })) });
+    const visited = await visit();
+    const { page } = visited;
+    const session = await page.context().newCDPSession(page);
+    const press = async (key: string, code: string, control = true) => {
+      for (const type of ['rawKeyDown', 'keyUp'] as const) await session.send('Input.dispatchKeyEvent', { type, key, code, modifiers: control ? 2 : 0 });
+    };
+    const project = await ProjectPage.open(visited, id);
+    await (await project.cell(0, 'Name')).click();
+    await page.keyboard.press('Shift+ArrowDown');
+    await press('с', 'KeyC');
+    await page.getByText('Copied 2 rows.').waitFor();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('Anchor\r\nBeam');
+    await press('в', 'KeyD');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Anchor' });
+    await press('я', 'KeyZ');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Beam' });
+    await page.keyboard.press('Space');
+    const panel = page.getByRole('complementary');
+    await panel.getByRole('heading', { name: 'Anchor' }).first().waitFor();
+    await press('о', 'KeyJ', false);
+    await panel.getByRole('heading', { name: 'Beam' }).first().waitFor();
+    await press('л', 'KeyK');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+  });
 });

@@ -207,6 +207,52 @@ describe('the head of a column', () => {
     expect(await other.grid.getByRole('button', { name: 'New field' }).count()).toBe(0);
   });
 
+  test('moves or is hidden, and keys still act on the selected fields', async ({ visit, api }) => {
+    const id = await parts(api, 5);
+    const visited = await visit();
+    const { page } = visited;
+    const keys = page.keyboard;
+    const project = await ProjectPage.open(visited, id, 'columns=num:72,name:200,due:120,weight:120,kind:120,note:120');
+    const focused = () => page.evaluate(() => document.activeElement?.matches('[role="gridcell"]') && [document.activeElement.closest('[role="row"]')?.getAttribute('row-index'), document.activeElement.getAttribute('col-id')].join(' '));
+    const choose = async (column: string, entry: string) => {
+      await keys.press('Alt+ArrowDown');
+      await project.menu(`${column} menu`).getByRole('menuitem', { name: entry, exact: true }).press('Enter');
+    };
+    await (await project.cell(1, 'Weight')).click();
+    await choose('Weight', 'Move right');
+    await expect.poll(() => project.view.get('columns')).toMatch(/kind.*weight.*note/);
+    await expect.poll(focused).toBe('1 weight');
+    await keys.press('Delete');
+    await expect.poll(() => valuesOf(api, id, 2)).not.toHaveProperty('weight');
+    expect(await valuesOf(api, id, 2)).toMatchObject({ kind: 'bolt', note: 'note 1' });
+
+    // To the column that is now where the field was.
+    await keys.press('ArrowLeft');
+    await expect.poll(focused).toBe('1 kind');
+    await keys.press('Control+c');
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('bolt');
+
+    // Another column is hidden, before a range of two.
+    await (await project.cell(2, 'Kind')).click();
+    await keys.press('Shift+ArrowRight');
+    await project.columnMenu('Due', 'Hide');
+    await project.head('Due').waitFor({ state: 'hidden' });
+    await (await project.cell(2, 'Kind')).focus();
+    await keys.press('Delete');
+    await expect.poll(() => valuesOf(api, id, 3)).not.toHaveProperty('weight');
+    expect(await valuesOf(api, id, 3)).not.toHaveProperty('kind');
+    expect(await valuesOf(api, id, 3)).toMatchObject({ note: 'note 2' });
+
+    // The last column is hidden while it has the focus, which goes to the one before.
+    await (await project.cell(3, 'Note')).click();
+    await choose('Note', 'Hide');
+    await project.head('Note').waitFor({ state: 'hidden' });
+    await expect.poll(focused).toBe('3 weight');
+    await keys.press('Delete');
+    await expect.poll(() => valuesOf(api, id, 4)).not.toHaveProperty('weight');
+    expect(await valuesOf(api, id, 4)).toMatchObject({ kind: 'bolt', note: 'note 3' });
+  });
+
   test('is resized and fitted at its edge, and says where it cannot be frozen', async ({ visit, api }) => {
     const id = await parts(api, 5);
     const visited = await visit();

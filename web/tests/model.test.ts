@@ -20,7 +20,7 @@ const { ProjectModel } = await import('../src/project/model');
 const { SavedViews } = await import('../src/project/saved-views');
 const { keyOf } = await import('../src/edits/marks');
 
-const attribute = (id: string, type: string, required: boolean) => ({ id, name: id, type, required, default: null, options: [], format: null, indexed: true, formula: null, uses: [] });
+const attribute = (id: string, type: string, required: boolean) => ({ id, name: id, type, required, default: null, options: [], format: null, indexed: true, uses: [] });
 
 const project = (required: readonly string[]) =>
   ({
@@ -300,6 +300,87 @@ describe('a new row of a project with required fields', () => {
     await vi.waitFor(() => expect(model.rows.held(6)?.values).toMatchObject({ name: 'Foo', cost: FIVE, city: 'Rome' }));
     expect(bodies).toEqual([{ name: 'Foo' }, { name: 'Foo', fields: { cost: 5 } }, { name: 'Foo', fields: { cost: 5, city: 'Rome' } }]);
     expect([...model.editor.marks.value]).toEqual([]);
+  });
+
+  describe('of which cells are selected', () => {
+    /** Name it Foo, and select cells from a field to another, down to its row. */
+    const named = async (required: readonly string[] = ['cost', 'city']) => {
+      const all = opened({ required });
+      const { model, actions, shown, rowOf, field, mark } = all;
+      await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+      const draft = actions.draft();
+      actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+      await vi.waitFor(() => expect(mark(draft, 'cost')).toBeDefined());
+      const place = (id: string) => model.columns.peek().findIndex((column) => column.field === id);
+      const select = (from: string, to = from, row = 5) => {
+        model.selection.value = { anchor: { row, column: place(from) }, reach: { row: 5, column: place(to) } };
+      };
+      return { ...all, draft, select };
+    };
+
+    it('takes a pasted value, and each further one tries again', async () => {
+      const { model, actions, bodies, select, mark, draft } = await named();
+      select('cost');
+      await actions.paste('5');
+      await vi.waitFor(() => expect(bodies).toHaveLength(2));
+      await vi.waitFor(() => expect(mark(draft, 'city')).toMatchObject({ kind: 'refused' }));
+      select('city');
+      await actions.paste('Rome');
+      await vi.waitFor(() => expect(model.rows.held(6)?.values).toMatchObject({ name: 'Foo', cost: FIVE, city: 'Rome' }));
+      expect([...model.editor.marks.value]).toEqual([]);
+    });
+
+    it('takes pasted cells together, and no question offers a new row', async () => {
+      const { actions, issues, bodies, select } = await named();
+      select('cost');
+      await actions.paste('5\tRome');
+      await vi.waitFor(() => expect(issues.get(6)).toMatchObject({ name: 'Foo', fields: { cost: 5, city: 'Rome' } }));
+      expect(actions.question.value).toBeNull();
+      expect(bodies).toHaveLength(2);
+    });
+
+    it('keeps the valid ones of pasted cells, and marks the others', async () => {
+      const { actions, issues, bodies, rowOf, select, mark, draft } = await named();
+      select('cost');
+      await actions.paste('n/a\tRome');
+      expect(mark(draft, 'cost')).toMatchObject({ kind: 'refused', text: 'n/a' });
+      expect(rowOf(draft).values['city']).toBe('Rome');
+      expect(bodies).toHaveLength(1);
+      select('cost');
+      await actions.paste('5');
+      await vi.waitFor(() => expect(issues.get(6)?.fields).toEqual({ cost: 5, city: 'Rome' }));
+    });
+
+    it('is cleared, and marks what it needs', async () => {
+      const { actions, bodies, rowOf, select, mark, draft } = await named(['cost']);
+      actions.putInDraft(draft, [{ field: 'city', after: 'Rome' }]);
+      select('city');
+      await actions.clear();
+      await vi.waitFor(() => expect(bodies).toHaveLength(2));
+      expect(rowOf(draft).values['city']).toBeNull();
+      select('name');
+      await actions.clear();
+      expect(mark(draft, 'name')).toMatchObject({ kind: 'refused', message: 'Name needs a value.' });
+    });
+
+    it('is filled with the cells above', async () => {
+      const { model, actions, issues, rowOf, field, select } = await named(['cost']);
+      actions.commit(rowOf(5), field('cost'), { text: '5' });
+      await vi.waitFor(() => expect(model.rows.held(5)?.values['cost']).toEqual(FIVE));
+      select('cost', 'cost', 4);
+      await actions.fillDown();
+      await vi.waitFor(() => expect(issues.get(6)).toMatchObject({ name: 'Foo', fields: { cost: 5 } }));
+    });
+
+    it('is copied', async () => {
+      const write = vi.fn(() => Promise.resolve());
+      vi.stubGlobal('navigator', { clipboard: { write } });
+      vi.stubGlobal('ClipboardItem', vi.fn());
+      const { actions, select } = await named();
+      select('name');
+      await actions.copy();
+      expect(actions.outcome.value).toBe('Copied 1 row.');
+    });
   });
 
   it('is created from a value that was entered while the first try was under way', async () => {

@@ -15,8 +15,10 @@ import {
   wholeColumns,
   wholeRows,
   withCell,
+  withColumns,
   withRows,
   type Rectangle,
+  type Selection,
 } from '../src/selection/range';
 
 const SIZE = { rows: 100, columns: 5 };
@@ -54,6 +56,38 @@ describe('several ranges', () => {
   it('move with their rows', () => {
     expect(rectanglesOf(withRows(two, (row) => row + 2))).toEqual([range(6, 7, 1), range(3, 3, 3)]);
     expect(withRows(at(cell(1, 1)), (row) => row)).toEqual(at(cell(1, 1)));
+  });
+
+  describe('when columns move or are hidden', () => {
+    const before = ['a', 'b', 'c', 'd'];
+    const now = (selection: Selection, ...fields: string[]) => withColumns(selection, before, fields);
+    const over = (from: number, to: number): Selection => ({ anchor: cell(5, from), reach: cell(7, to) });
+
+    it('stay on their fields', () => {
+      expect(now(at(cell(5, 1)), 'a', 'c', 'b', 'd')).toEqual(at(cell(5, 2)));
+      expect(now(at(cell(5, 2)), 'b', 'c', 'd')).toEqual(at(cell(5, 1)));
+      expect(now(over(1, 2), 'x', 'a', 'b', 'c', 'd')).toEqual(over(2, 3));
+      expect(now(over(2, 1), 'b', 'c', 'd')).toEqual(over(1, 0));
+      expect(now(over(1, 2), 'a', 'c', 'b', 'd')).toEqual(over(2, 1));
+      expect(now(over(0, 2), 'a', 'c', 'd')).toEqual(over(0, 1));
+      expect(rectanglesOf(now(withCell(over(0, 1), cell(9, 3)), 'd', 'a', 'b'))).toEqual([range(5, 7, 1, 2), range(9, 9, 0)]);
+    });
+
+    it('keep only the column of the anchor if other columns come between them, or it is no longer at an edge', () => {
+      expect(now(over(1, 2), 'a', 'b', 'd', 'c')).toEqual(over(1, 1));
+      expect(now(over(0, 2), 'b', 'a', 'c', 'd')).toEqual(over(1, 1));
+      expect(rectanglesOf(now(withCell(over(0, 1), cell(9, 3)), 'a', 'd', 'b'))).toEqual([range(9, 9, 1)]);
+    });
+
+    it('leave a cell if the column of the anchor is hidden', () => {
+      expect(now(over(3, 2), 'a', 'b', 'c')).toEqual(at(cell(5, 2)));
+      expect(now(over(0, 2), 'b', 'c', 'd')).toEqual(at(cell(5, 0)));
+    });
+
+    it('are the same if no column has moved', () => {
+      const selection = over(1, 2);
+      expect(now(selection, ...before)).toBe(selection);
+    });
   });
 
   it('count each cell and each row once', () => {

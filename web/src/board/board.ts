@@ -93,6 +93,8 @@ export class Board {
   private isAsking = false;
   /** A row of the screen that gets the focus when it is loaded. */
   private awaited: number | null = null;
+  /** The key of the column that had the focus of the keyboard last. */
+  private home = '';
   /** The place of the card in focus: the next card takes the focus if it goes. */
   private place = 0;
 
@@ -231,6 +233,18 @@ export class Board {
       this.awaited = row;
       if (column && at !== undefined) this.views.get(column.key)?.reveal(at);
     }
+  }
+
+  /**
+   * The focus returns to the column that had it last: it goes to the card in focus, which may be in another column by now.
+   * Returns whether it is.
+   */
+  returned({ key }: ShownColumn, isFromElsewhere: boolean): boolean {
+    const found = this.placeOf(this.focus.peek()?.num);
+    const isLeft = isFromElsewhere && this.home === key && found !== undefined && found.column.key !== key;
+    this.home = key;
+    if (isLeft) this.views.get(found.column.key)?.focus();
+    return isLeft;
   }
 
   /** The focus comes to a column. */

@@ -218,8 +218,9 @@ function Cards({ board, column, name, isNear, hint, onKey, onPress }: ColumnProp
         if (isStretched(extent) || drawn(extent, next.scrolled, next.height).top !== shown.top) setView(next);
       }}
       // A press chooses the card under it.
-      onFocus={({ currentTarget }) => {
-        if (hasKeyboard(currentTarget)) board.entered(column);
+      onFocus={({ currentTarget, relatedTarget }) => {
+        const isFromElsewhere = !currentTarget.matches(':active') && !(relatedTarget instanceof Element && relatedTarget.closest('.board'));
+        if (!board.returned(column, isFromElsewhere) && hasKeyboard(currentTarget)) board.entered(column);
       }}
       onKeyDown={(event) => onKey(event, column)}
       onClick={(event) => onPress(event, column)}

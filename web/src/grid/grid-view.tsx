@@ -76,10 +76,13 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   useEffect(() => {
     // The element that had the focus before the menu may have been drawn again.
     if (isOpen || !hadFocus.current || document.activeElement !== document.body) return;
-    const focus = model.selection.peek()?.anchor;
+    const selection = model.selection.peek();
     const button = grid.current?.headOf(head.current)?.querySelector<HTMLElement>('.head-menu');
     if (button) button.focus();
-    else if (focus) grid.current?.focus(focus);
+    else if (selection) {
+      grid.current?.focus(selection.anchor);
+      model.selection.value = selection;
+    }
   }, [isOpen]);
   return (
     <>
@@ -227,9 +230,9 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       return {
         take: (typed) => {
           take(typed);
-          // A row that was no issue is gone with its editor, which had the focus.
+          // A row that was no issue is gone with its editor, which had the focus, unless the user has clicked elsewhere.
           const last = model.size.rows - 1;
-          if (index > last && last >= 0) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === field) });
+          if (index > last && last >= 0 && element.contains(document.activeElement)) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === field) });
         },
         end: model.editing.begin(slot.row.num, field),
       };

@@ -2,6 +2,7 @@
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { at, everything, extended, wholeColumns, wholeRows, type Cell, type Step } from '../selection/range';
+import { shortcutOf } from '../ui/keys';
 import type { Grid } from './grid';
 
 const STEPS: Readonly<Record<string, Step>> = {
@@ -45,7 +46,7 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
   if (event.key === 'ArrowDown' && event.altKey) return take(() => openMenu(selection.anchor.column));
   if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) return take(() => openContext(selection.anchor));
   if (event.key === 'F8' && event.shiftKey) return take(() => model.addRange());
-  const key = event.key.toLowerCase();
+  const key = shortcutOf(event);
   if (control) {
     if (key === ' ' && event.shiftKey) return take(() => check(selection.anchor.row));
     if (key === ' ') return take(() => (model.selection.value = wholeColumns(selection, model.size)));

@@ -71,7 +71,7 @@ export class Actions {
    */
   commit(row: Row, field: Field, typed: Typed | null): void {
     if (isDraft(row.num)) {
-      void this.commitDraft(row, field, typed);
+      void this.commitDraft(row.num, field, typed);
       return;
     }
     if (!typed) {
@@ -134,7 +134,7 @@ export class Actions {
     const block = this.selectedBlock();
     if (!block) return;
     const fields = this.fieldsOf(block.columns);
-    const rows = this.issuesOf(block.rows);
+    const rows = this.issuesOf(block.rows, { drafts: true });
     const written = rows.then((some) => new Blob([FORMS[form](fields, some)], { type: 'text/plain' }));
     await this.put({ 'text/plain': written }, rows, words.actions.copied);
   }
@@ -190,7 +190,7 @@ export class Actions {
     const block = this.model.canEdit ? this.selectedBlock() : null;
     if (!block) return;
     let read: Promise<readonly Row[]> = Promise.resolve([]);
-    if (!(await this.toClipboard(block, words.actions.cut, () => (read = this.issuesOf(block.rows))))) return;
+    if (!(await this.toClipboard(block, words.actions.cut, () => (read = this.issuesOf(block.rows, { drafts: true }))))) return;
     // Rows may have come between them meanwhile: the copied ones are cleared.
     if (rowCount(block.rows) > BATCH) await this.clear(ranges);
     else await this.reporting(async () => this.enterInRows('', [{ rows: await read, fields: this.fieldsOf(block.columns) }]));
@@ -256,8 +256,8 @@ export class Actions {
 
   private async readFill(source: Rectangle, target: Rectangle): Promise<Fill> {
     const [sources, targets] = await Promise.all([
-      this.model.issuesIn(source.top, source.bottom),
-      this.model.issuesIn(target.top, target.bottom),
+      this.model.issuesIn(source.top, source.bottom, { drafts: true }),
+      this.model.issuesIn(target.top, target.bottom, { drafts: true }),
     ]);
     return { source, target, sources, targets, fields: this.fieldsFrom(target.left, target.right - target.left + 1) };
   }
@@ -273,19 +273,18 @@ export class Actions {
     // Counted in issues: heads of groups may be between the rows.
     const within = targets.findIndex(({ num }) => num === sources[0]?.num);
     const first = within >= 0 ? -within : target.top > source.top ? sources.length : -targets.length;
-    return targets.flatMap((row, place) =>
-      fields.flatMap((field, column): CellEdit[] => {
+    return targets.flatMap((row, place) => {
+      const entries = fields.flatMap((field, column): Entry[] => {
         const from = sourceOf({ ...source, top: 0, bottom: sources.length - 1 }, { row: first + place, column: target.left + column });
         const origin = sources[from.row];
         const originField = this.model.fieldAt(from.column);
         if (!origin || !originField || !field.editable || (origin === row && originField === field)) return [];
         const next = series[column]?.(first + place);
         const parsed = next === undefined ? carried(origin, originField, field) : checked(field, next);
-        if (parsed.ok) return [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }];
-        this.model.editor.refuse(row.num, field.id, textOf(originField.type, valueOf(origin, originField.id)), parsed.message);
-        return [];
-      }),
-    );
+        return [{ field, text: textOf(originField.type, valueOf(origin, originField.id)), parsed }];
+      });
+      return this.editsBy(row, entries);
+    });
   }
 
   async clear(ranges = this.model.ranges): Promise<void> {
@@ -310,9 +309,9 @@ export class Actions {
     else this.outcome.value = words.actions.notOneJob;
   }
 
-  /** The cells of a range, with the issues of its rows. */
+  /** The cells of a range, with the issues and drafts of its rows. */
   private async cellsOf({ top, bottom, left, right }: Rectangle): Promise<Cells> {
-    return { rows: await this.model.issuesIn(top, bottom), fields: this.fieldsFrom(left, right - left + 1) };
+    return { rows: await this.model.issuesIn(top, bottom, { drafts: true }), fields: this.fieldsFrom(left, right - left + 1) };
   }
 
   private async enterInRows(text: string, read: readonly Cells[]): Promise<void> {
@@ -346,8 +345,7 @@ export class Actions {
   }
 
   /** An editor of a row that was no issue yet when it opened was closed. */
-  private async commitDraft(row: Row, field: Field, typed: Typed | null): Promise<void> {
-    const draft = row.num;
+  private async commitDraft(draft: number, field: Field, typed: Typed | null): Promise<void> {
     const parsed = typed && parseTyped(field, typed);
     if (!parsed) {
       this.leaveDraft(draft, field);
@@ -369,23 +367,28 @@ export class Actions {
    * Create the issue of a draft from these texts, together. If one of them is no value of its field, it is marked, and the
    * draft keeps the others. If the issue is being created already, they are edits of it.
    */
-  enterTexts(row: Row, texts: readonly FieldText[]): void {
-    const { editor } = this.model;
-    editor.unmark(texts.map(({ field }) => ({ num: row.num, field: field.id })));
-    const values: { readonly field: Field; readonly value: CellValue }[] = [];
-    for (const { field, text } of texts) {
-      const parsed = parseText(field, text);
-      if (parsed.ok) values.push({ field, value: parsed.value });
-      else editor.refuse(row.num, field.id, text, parsed.message);
-    }
-    if (this.isCreating(row.num)) {
-      for (const { field, value } of values) this.commit(row, field, { value });
+  enterTexts({ num }: Row, texts: readonly FieldText[]): void {
+    this.enterInDraft(num, texts.map(({ field, text }) => ({ field, text, parsed: parseText(field, text) })));
+  }
+
+  private enterInDraft(draft: number, entries: readonly Entry[]): void {
+    const { editor, drafts } = this.model;
+    if (this.isCreating(draft)) {
+      for (const { field, text, parsed } of entries) void this.commitDraft(draft, field, parsed.ok ? { value: parsed.value } : { text });
       return;
     }
-    const last = values.length === texts.length ? values.pop() : undefined;
-    this.model.keepDraft(row.num);
-    this.putInDraft(row.num, values.map(({ field, value }) => ({ field: field.id, after: value })));
-    if (last) this.commit(row, last.field, { value: last.value });
+    // It may have been deleted meanwhile.
+    if (!entries.length || !drafts.includes(draft)) return;
+    editor.unmark(entries.map(({ field }) => ({ num: draft, field: field.id })));
+    const values: { readonly field: Field; readonly value: CellValue }[] = [];
+    for (const { field, text, parsed } of entries) {
+      if (parsed.ok) values.push({ field, value: parsed.value });
+      else editor.refuse(draft, field.id, text, parsed.message);
+    }
+    const last = values.length === entries.length ? values.pop() : undefined;
+    this.model.keepDraft(draft);
+    this.putInDraft(draft, values.map(({ field, value }) => ({ field: field.id, after: value })));
+    if (last) void this.commitDraft(draft, last.field, { value: last.value });
   }
 
   isCreating(draft: number): boolean {
@@ -539,7 +542,7 @@ export class Actions {
 
   /** Fill a range that is too large to be read with the cells of a row. */
   private async fillMany(source: Rectangle, target: Rectangle): Promise<void> {
-    const [origin] = await this.model.issuesIn(source.top, source.bottom);
+    const [origin] = await this.model.issuesIn(source.top, source.bottom, { drafts: true });
     if (!origin) return;
     const values = this.fieldsFrom(target.left, target.right - target.left + 1).flatMap((field, column) => {
       const from = this.model.fieldAt(sourceOf(source, { row: source.top, column: target.left + column }).column);
@@ -616,13 +619,21 @@ export class Actions {
     await this.write([...new Map(edits.map((edit) => [keyOf(edit.num, edit.field), edit])).values()]);
   }
 
-  /** Edits of a row by texts. A text that is not valid in its field is marked, and the others become edits. */
-  private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
-    return fields.flatMap((field, column) => {
-      if (!field.editable) return [];
-      const parsed = parseText(field, text(column));
+  /** Edits of a row by texts. */
+  private read(row: Row, fields: readonly Field[], text: (column: number) => string): readonly CellEdit[] {
+    const entries = fields.map((field, column) => ({ field, text: text(column) })).filter(({ field }) => field.editable);
+    return this.editsBy(row, entries.map((entry) => ({ ...entry, parsed: parseText(entry.field, entry.text) })));
+  }
+
+  /** Edits of a row. What is not valid in its field is marked, and the others become edits. A draft takes its own at once. */
+  private editsBy(row: Row, entries: readonly Entry[]): readonly CellEdit[] {
+    if (isDraft(row.num)) {
+      this.enterInDraft(row.num, entries);
+      return [];
+    }
+    return entries.flatMap(({ field, text, parsed }) => {
       if (parsed.ok) return [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }];
-      this.model.editor.refuse(row.num, field.id, text(column), parsed.message);
+      this.model.editor.refuse(row.num, field.id, text, parsed.message);
       return [];
     });
   }
@@ -652,10 +663,10 @@ export class Actions {
     return columns.flatMap((column) => this.model.fieldAt(column) ?? []);
   }
 
-  /** The issues in some rows of the screen, in order. */
-  private async issuesOf(rows: readonly Rows[]): Promise<readonly Row[]> {
+  /** The issues in some rows of the screen, in order, on request with the drafts. */
+  private async issuesOf(rows: readonly Rows[], { drafts = false } = {}): Promise<readonly Row[]> {
     const found: Row[] = [];
-    for (const { first, last } of rows) found.push(...(await this.model.issuesIn(first, last)));
+    for (const { first, last } of rows) found.push(...(await this.model.issuesIn(first, last, { drafts })));
     return found;
   }
 
@@ -668,7 +679,7 @@ export class Actions {
   }
 
   /** Put cells into the clipboard. Returns whether they are there. */
-  private async toClipboard(block: Joined, done: (rows: number) => string, read = () => this.issuesOf(block.rows)): Promise<boolean> {
+  private async toClipboard(block: Joined, done: (rows: number) => string, read = () => this.issuesOf(block.rows, { drafts: true })): Promise<boolean> {
     if (rowCount(block.rows) > MAX_COPIED) {
       this.outcome.value = words.actions.tooManyToCopy(MAX_COPIED);
       return false;
@@ -770,6 +781,11 @@ interface Cells {
 export interface FieldText {
   readonly field: Field;
   readonly text: string;
+}
+
+/** A text that was entered for a field, and its value there if it has one. */
+interface Entry extends FieldText {
+  readonly parsed: Parsed;
 }
 
 /** A draft, which is no issue yet. */

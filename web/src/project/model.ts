@@ -31,6 +31,7 @@ import {
   rowsOf,
   wholeColumn,
   withCell,
+  withColumns,
   type Cell,
   type Choosing,
   type Rectangle,
@@ -213,8 +214,16 @@ export class ProjectModel {
     });
     this.finding = new Finding(this);
     feed?.listen(this.live);
+    let fields: readonly string[] = [];
     const query = computed(() => queryText(this.arranged.value, this.columns.value, this.figures.value));
     const stopping = [
+      // Before the grid shows the columns.
+      this.columns.subscribe((columns) => {
+        const before = fields;
+        fields = columns.map(({ field }) => field);
+        const selection = this.selection.peek();
+        if (selection) this.selection.value = withColumns(selection, before, fields);
+      }),
       query.subscribe(() => this.restart()),
       this.ruling.subscribe(() => this.rule()),
       this.groups.levels.subscribe(() => this.relayout()),
@@ -275,13 +284,13 @@ export class ProjectModel {
     go(this.views.addressOf({ ...this.view.peek(), ...(change.sort && { manual: null }), ...change }), { replace });
   }
 
-  /** The issues in some rows of the screen, in order. Issues that are not held are requested. */
-  async issuesIn(first: number, last: number, most = Infinity): Promise<readonly Row[]> {
+  /** The issues in some rows of the screen, in order, on request with the drafts. Issues that are not held are requested. */
+  async issuesIn(first: number, last: number, { most = Infinity, drafts = false } = {}): Promise<readonly Row[]> {
     const found: Row[] = [];
     for (let index = first; index <= Math.min(last, this.size.rows - 1) && found.length < most; ) {
       const slot = this.rows.at(index);
       if (slot.kind === 'issue') {
-        if (!isDraft(slot.row.num)) found.push(slot.row);
+        if (drafts || !isDraft(slot.row.num)) found.push(slot.row);
         index += 1;
         continue;
       }
@@ -298,9 +307,9 @@ export class ProjectModel {
     return found;
   }
 
-  /** So many issues from a row on, or as many as there are. Heads of groups may be between them. */
+  /** So many issues and drafts from a row on, or as many as there are. Heads of groups may be between them. */
   issuesFrom(first: number, count: number): Promise<readonly Row[]> {
-    return this.issuesIn(first, this.size.rows - 1, count);
+    return this.issuesIn(first, this.size.rows - 1, { most: count, drafts: true });
   }
 
   /** Issues by their numbers, in the order of the view, with the columns of the screen. */

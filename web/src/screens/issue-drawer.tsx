@@ -9,6 +9,7 @@ import type { ProjectModel } from '../project/model';
 import type { IssuePart } from '../project/panels';
 import { isWholeColumns } from '../selection/range';
 import { Drawer } from '../ui/drawer';
+import { shortcutOf } from '../ui/keys';
 import { Refusal } from '../ui/refusal';
 import { StepButton } from '../ui/step-button';
 import { isTyping } from '../ui/typing';
@@ -34,10 +35,10 @@ interface IssueDrawerProps {
 export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerProps) {
   const parts = useRef<HTMLDivElement>(null);
   // The panel follows the focus of the grid, but only once the user moves that: a list may have opened another issue. The
-  // selection also changes as its rows move.
+  // selection also changes as its rows and columns move.
   const focused = () => {
     const selection = model.selection.peek();
-    return { selection, num: model.issueInFocus()?.num ?? null, column: selection?.anchor.column };
+    return { selection, num: model.issueInFocus()?.num ?? null, field: selection && model.fieldAt(selection.anchor.column)?.id };
   };
   const before = useRef(focused());
   // Whether the issue in focus is still being loaded.
@@ -51,8 +52,8 @@ export function IssueDrawer({ model, actions, num, part, onRow }: IssueDrawerPro
     const selection = model.selection.value;
     const { current: last } = before;
     before.current = focused();
-    const { num, column } = before.current;
-    const isSame = selection === last.selection || (num !== null && num === last.num && column === last.column);
+    const { num, field } = before.current;
+    const isSame = selection === last.selection || (num !== null && num === last.num && field === last.field);
     // A chosen column is about all issues.
     if (selection && !isSame && !isWholeColumns(selection, model.size)) follow();
   });
@@ -152,7 +153,7 @@ function stepOf(event: KeyboardEvent): -1 | 1 | null {
   const { target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   if (!(target instanceof Element) || isTyping(target) || target.closest('select, [contenteditable], .editor')) return null;
-  const key = event.key.toLowerCase();
+  const key = shortcutOf(event);
   return key === 'k' ? -1 : key === 'j' ? 1 : null;
 }
 

@@ -23,6 +23,7 @@ import { follow, go } from '../router';
 import type { Column } from '../view/view';
 import { mayCloseDrawer } from '../ui/drawer';
 import { Icon } from '../ui/icon';
+import { shortcutOf } from '../ui/keys';
 import { Refusal } from '../ui/refusal';
 import { enterToast } from '../ui/toast';
 import { isTyping } from '../ui/typing';
@@ -177,7 +178,7 @@ function pressed(event: KeyboardEvent, model: ProjectModel, actions: Actions, op
   if (isComposing(event)) return;
   if (event.key === 'F6' && enterToast()) event.preventDefault();
   if (!(event.ctrlKey || event.metaKey) || event.altKey || document.querySelector('dialog[open]')) return;
-  const key = event.key.toLowerCase();
+  const key = shortcutOf(event);
   const undoes = model.canEdit && (key === 'z' || key === 'y');
   const finds = key === 'f' && !event.shiftKey;
   if (key !== 'k' && ((!undoes && !finds && key !== '/') || isTyping(document.activeElement))) return;
@@ -234,8 +235,10 @@ function OpenProject({ api, drafts, unwritten, projects, views, feed, onOpened, 
   const isOpen = isAsking || panels.window.value !== null;
   useEffect(() => {
     // The element that had the focus before may be gone, such as an editor.
-    const focus = model.selection.peek()?.anchor;
-    if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
+    const selection = model.selection.peek();
+    if (isOpen || !selection || document.activeElement !== document.body) return;
+    grid.current?.focus(selection.anchor);
+    model.selection.value = selection;
   }, [isOpen, drawer === null]);
   const add: MenuSources['onAdd'] = (values = []) => {
     if (grid.current && 'add' in grid.current) {

@@ -58,6 +58,34 @@ export function withRows({ anchor, reach, others }: Selection, to: (row: number)
   };
 }
 
+/**
+ * The selection after its columns have moved or are hidden: it stays on its fields. Of a range whose fields are no longer
+ * side by side, only the column of the anchor stays. Without that one, the cell is selected that is in its place.
+ * `fields`: the ids of the columns.
+ */
+export function withColumns(selection: Selection, before: readonly string[], fields: readonly string[]): Selection {
+  if (before.length === fields.length && before.every((field, column) => field === fields[column])) return selection;
+  const { anchor, reach, others } = selection;
+  const to = (column: number) => fields.indexOf(before[column] ?? '');
+  const column = to(anchor.column);
+  if (column < 0) return at({ row: anchor.row, column: bounded(anchor.column, fields.length) });
+  const range = columnsNow(rectangleOf(selection), to);
+  const isAtEdge = range?.left === column || range?.right === column;
+  const end = range && isAtEdge ? range.left + range.right - column : column;
+  return {
+    anchor: { ...anchor, column },
+    reach: { ...reach, column: end },
+    ...(others && { others: others.flatMap((other) => columnsNow(other, to) ?? []) }),
+  };
+}
+
+/** A range where its columns are now; null if they are not side by side. Those without a place (-1) are left out. */
+function columnsNow({ left, right, ...rows }: Rectangle, to: (column: number) => number): Rectangle | null {
+  const columns = Array.from({ length: right - left + 1 }, (_, place) => to(left + place)).filter((column) => column >= 0);
+  const range = { ...rows, left: Math.min(...columns), right: Math.max(...columns) };
+  return range.right - range.left + 1 === columns.length ? range : null;
+}
+
 /** Rows from one to another, both included. */
 export interface Rows {
   readonly first: number;

@@ -210,7 +210,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     if (uncover(row)) viewport.dispatchEvent(new Event('scroll'));
     api.setFocusedCell(row, GUTTER);
   };
-  const focus = followFocus(host, focusedAt, owner);
+  const lead = (cell: Cell) => {
+    focus.know(cell);
+    // The view stays where the user has scrolled it, if it has the cell.
+    if (!grid.elementOf(cell)) grid.reveal(cell);
+    api.setFocusedCell(cell.row, fieldAt(cell.column));
+  };
+  const focus = followFocus({ host, owner, cellOf: focusedAt, fieldAt, lead });
   const stopping = [
     focus.stop,
     keepWheelExact(viewport, ratio),
@@ -264,8 +270,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
 
   const grid: Grid = {
     setColumns: (next) => {
+      const hadFocus = host.contains(document.activeElement);
       columns = next;
       api.setGridOption('columnDefs', definitions());
+      const anchor = owner.anchor();
+      // The column in focus may be hidden now.
+      if (hadFocus && anchor && document.activeElement === document.body) lead(anchor);
       // The figures of groups may have other places now.
       api.refreshCells({ rowNodes: api.getRenderedNodes().filter(({ rowIndex }) => isGroup(rowIndex ?? -1)), force: true });
       paint(host, owner);

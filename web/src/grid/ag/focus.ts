@@ -15,18 +15,37 @@ export interface Focus {
   readonly stop: () => void;
 }
 
-export function followFocus(host: HTMLElement, cellOf: (element: Element) => Cell | null, owner: GridOwner): Focus {
-  let reported: Cell | null = null;
+interface FocusOptions {
+  readonly host: HTMLElement;
+  readonly owner: GridOwner;
+  readonly cellOf: (element: Element) => Cell | null;
+  /** The id of the field of a column: columns move. */
+  readonly fieldAt: (column: number) => string;
+  /** Give the focus to a cell. */
+  readonly lead: (cell: Cell) => void;
+}
+
+export function followFocus({ host, owner, cellOf, fieldAt, lead }: FocusOptions): Focus {
+  let known: { readonly row: number; readonly field: string } | null = null;
+  const know = ({ row, column }: Cell) => {
+    known = { row, field: fieldAt(column) };
+  };
   const report = (cell: Cell) => {
-    reported = cell;
+    know(cell);
     owner.focused(cell);
   };
   const moved = ({ target }: FocusEvent) => {
     const cell = target instanceof Element ? cellOf(target) : null;
-    // The focus returns to its cell when an editor or a menu closes, and when the cell is drawn again. A range from it
-    // stays.
-    if (cell && !(reported?.row === cell.row && reported.column === cell.column)) report(cell);
+    if (!cell) return;
+    if (known?.row !== cell.row || known.field !== fieldAt(cell.column)) {
+      report(cell);
+      return;
+    }
+    // The focus returns to its cell when an editor, a menu or a panel closes, and when the cell is drawn again. A range
+    // from it stays. If the selection has left it meanwhile, such as by a step of the panel, the focus follows.
+    const anchor = owner.anchor();
+    if (anchor && !owner.isSelected(cell)) lead(anchor);
   };
   host.addEventListener('focusin', moved);
-  return { report, know: (cell) => (reported = cell), forget: () => (reported = null), stop: () => host.removeEventListener('focusin', moved) };
+  return { report, know, forget: () => (known = null), stop: () => host.removeEventListener('focusin', moved) };
 }
