@@ -68,6 +68,50 @@ describe('an edit', () => {
   });
 });
 
+describe('an answer that comes after a later change of another user', () => {
+  it('takes no value back that the feed has delivered', async () => {
+    const issues = new Issues(1);
+    issues.meanwhile = () => issues.deliver(1, 'name', 'theirs');
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(issues.held.get(1)).toMatchObject({ version: 3, values: { name: 'theirs', city: 'Rome' } });
+    expect(editor.marks.value.size).toBe(0);
+  });
+
+  it('shows all of a change that waited for the cell being written', async () => {
+    const issues = new Issues(1);
+    issues.meanwhile = () => {
+      issues.deliver(1, 'name', 'theirs');
+      issues.deliver(1, 'city', 'Oslo');
+    };
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(issues.held.get(1)).toMatchObject({ version: 4, values: { name: 'theirs', city: 'Oslo' } });
+  });
+
+  it('takes no value back that a read has shown, below the edit on its way', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    issues.meanwhile = () => {
+      issues.other(1, 'name', 'theirs');
+      issues.other(1, 'city', 'Oslo');
+      issues.read(1, (row) => editor.onTop(row));
+    };
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(issues.held.get(1)).toMatchObject({ version: 4, values: { name: 'theirs', city: 'Oslo' } });
+  });
+
+  it('asks with the latest value of a conflict', async () => {
+    const issues = new Issues(1);
+    issues.other(1, 'city', 'Oslo');
+    issues.meanwhile = () => issues.deliver(1, 'city', 'Bonn');
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', theirs: 'Bonn', version: 3 });
+    expect(issues.held.get(1)).toMatchObject({ version: 3, values: { city: 'Bonn' } });
+  });
+});
+
 describe('unanswered edits', () => {
   /** Make changes while the server is away, and then send them. */
   async function afterwards(issues: Issues, act: (editor: Editor) => readonly Promise<unknown>[], meanwhile: () => void = () => undefined, away: 'lost' | 'yes' = 'yes') {

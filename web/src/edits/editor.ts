@@ -20,13 +20,15 @@ import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
-import { merged, withEdits } from './rows';
+import { answered, laterOf, withEdits } from './rows';
 import { BATCH, baseOf, patchIssue, problemIn, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** The rows in which an edit is shown. */
 export interface HeldRows {
   held(num: number): Row | undefined;
   replace(num: number, change: (row: Row) => Row): void;
+  /** A row as it was read, with the changes delivered since. */
+  caughtUp?(row: Row): Row;
   /** Show rows where they are being placed. Returns how to show them where the API has them. */
   place?(places: Arrangement): () => void;
 }
@@ -403,7 +405,7 @@ export class Editor {
         const base = bases.get(num) ?? 0;
         const version = 'row' in result ? result.row.version : result.version;
         const isNext = !base || version === base + 1;
-        if ('row' in result) this.rows.replace(num, (row) => merged(row, result.row));
+        if ('row' in result) this.take(result.row);
         else if (isNext) this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, version) }));
         // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
         // that was seen stays.
@@ -464,6 +466,18 @@ export class Editor {
     }
   }
 
+  /** An answer may come after later changes: the issue with these, as far as the page has them. */
+  private latest(answer: Row): Row {
+    const known = laterOf(answer, this.rows.held(answer.num));
+    return this.rows.caughtUp?.(known) ?? known;
+  }
+
+  /** Show an issue as the API answered it. */
+  private take(answer: Row): void {
+    const latest = this.latest(answer);
+    this.rows.replace(answer.num, (row) => answered(row, latest));
+  }
+
   /** The version of an issue that the user saw, or wrote since; 0 if both are unknown. */
   private seen(num: number): number {
     return Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0);
@@ -492,7 +506,7 @@ export class Editor {
     try {
       // The refusal of a large issue does not contain it.
       const issue = (given as Issue | undefined) ?? (await this.writeQueue.send(() => readIssue(this.api, this.project, num)));
-      current = rowOf(issue);
+      current = this.latest(rowOf(issue));
       by = issue.updated_by;
     } catch (error) {
       this.rollBack(edits, error instanceof Error ? error.message : String(error), unsent);
@@ -503,7 +517,7 @@ export class Editor {
     this.versions.set(num, current.version);
     unsent.bases.set(num, current.version);
     drop(unsent, clash);
-    this.rows.replace(num, (row) => merged(row, current));
+    this.take(current);
     this.show(rest);
     for (const edit of clash) {
       const { field } = edit;
