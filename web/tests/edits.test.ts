@@ -394,6 +394,41 @@ describe('issues', () => {
     expect(editor.history.value.undone).toEqual([]);
   });
 
+  it.each([
+    ['shown', (issues: Issues) => issues.read(2)],
+    ['not shown', () => undefined],
+    ['merged with an own edit', async (_: Issues, editor: Editor) => {
+      await editor.apply({ edits: [edit(2, 'cost', null, '7')] });
+      await editor.undo();
+    }],
+  ])('that were created stay if another user has written into them since, with a reason (%s)', async (_, meanwhile) => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ made: [newIssue({ name: 'new' })] });
+    issues.read(2);
+    issues.other(2, 'city', 'Oslo');
+    await meanwhile(issues, editor);
+    const outcome = await editor.undo();
+    expect(issues.stored.get(2)?.values['city']).toBe('Oslo');
+    expect(outcome?.problems.map(({ detail }) => detail)).toEqual(['It has changed.']);
+    expect(editor.history.value.done).toEqual([]);
+  });
+
+  it('that were created again by redo are deleted by undo, also after own edits of them', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ made: [newIssue({ name: 'new' })] });
+    await editor.undo();
+    await editor.redo();
+    issues.read(3);
+    await editor.apply({ edits: [edit(3, 'city', null, 'Rome')] });
+    await editor.apply({ edits: [1, 3].map((num) => edit(num, 'cost', null, '7')) });
+    await editor.undo();
+    await editor.undo();
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1']);
+  });
+
   it('have the new number in the second of two steps that are redone at once', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();

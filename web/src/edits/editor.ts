@@ -18,6 +18,7 @@ import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
+import { OwnVersions } from './own-versions';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { answered, laterOf, withEdits } from './rows';
@@ -83,8 +84,7 @@ export class Editor {
   readonly placing = signal(0);
   /** The issues that were not created or deleted. */
   readonly refusedIssues = signal<readonly RefusedIssue[]>([]);
-  /** The versions that this tab has written. An issue may be out of view when it is written again. */
-  private readonly versions = new Map<number, number>();
+  private readonly versions = new OwnVersions();
   /** The ids of the last changes that were made here. */
   private readonly own = new Set<string>();
   /** In their order. */
@@ -127,7 +127,7 @@ export class Editor {
       if (last.undo !== undefined) return this.reverse(last, undid, redid);
       const back = this.unlessChanged(inverse(last));
       const { id } = last;
-      const write = id === undefined ? undefined : (unsent: Unsent) => this.restore(back, id, unsent);
+      const write = (unsent: Unsent) => (id === undefined ? this.writeAgain(back, unsent) : this.restore(back, id, unsent));
       return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
     });
   }
@@ -143,7 +143,8 @@ export class Editor {
       if (!last) return null;
       this.history.value = rest;
       if (last.undo !== undefined) return this.reverse(last, redid, undid);
-      return this.make(this.unlessChanged(last), redid);
+      const again = this.unlessChanged(last);
+      return this.make(again, redid, (unsent) => this.writeAgain(again, unsent));
     });
   }
 
@@ -272,7 +273,7 @@ export class Editor {
     const key = crypto.randomUUID();
     const { change, versions, refused } = await this.writeQueue.send(() => revert(this.api, this.project, { ...order, key }));
     if (change !== null) this.claim(change);
-    for (const [num, version] of versions ?? []) this.versions.set(num, version);
+    for (const [num, version] of versions ?? []) this.versions.wrote(num, version, this.seen(num));
     return { taken: { ...NO_CHANGE, ...(change !== null && { undo: change }) }, problems: [...refused.values()], issues: versions?.size ?? null };
   }
 
@@ -289,7 +290,7 @@ export class Editor {
         const version = versions === null ? issue.version + 2 : versions.get(issue.num);
         return refused.has(issue.num) || version === undefined ? [] : [{ ...issue, version }];
       });
-      for (const { num, version } of made) this.versions.set(num, version);
+      for (const { num, version } of made) this.versions.wrote(num, version);
       return { taken: { ...NO_CHANGE, made }, problems: [...refused.values()] };
     } catch (error) {
       if (error instanceof ApiError && FORGOTTEN.has(error.kind)) return this.write(change, unsent);
@@ -306,13 +307,18 @@ export class Editor {
     }
   }
 
-  private async write(change: Change, unsent: Unsent): Promise<Outcome> {
+  /** Write an undo or redo. It deletes only issues that others have not changed since this tab wrote them. */
+  private writeAgain(change: Change, unsent: Unsent): Promise<Outcome> {
+    return this.write(change, unsent, ({ num, version }) => this.versions.since(num, version));
+  }
+
+  private async write(change: Change, unsent: Unsent, deletedAt = ({ num, version }: Kept) => this.seen(num) || version): Promise<Outcome> {
     const id = changeId();
     this.claim(id);
     const edits = await this.writeEdits(unsent, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
     const placed = await this.place(change.places, id);
-    const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...versionOf(this.seen(num) || version) } }), id);
+    const deleted = await this.writeIssues(change.deleted, (issue) => ({ delete: { num: issue.num, ...versionOf(deletedAt(issue)) } }), id);
     const only = deleted.taken.length > 0 && !edits.length && !made.taken.length && !placed.places;
     const taken = { edits, made: made.taken, deleted: deleted.taken, ...(placed.places && { places: placed.places }), ...(only && { id }) };
     return { taken, problems: [...made.problems, ...placed.problems, ...deleted.problems] };
@@ -341,7 +347,10 @@ export class Editor {
       for (const [place, issue] of part.entries()) {
         const { num, version, problem } = results[place] ?? { num: null, version: null, problem: problemIn(null) };
         if (problem) refused.push({ issue, problem });
-        else taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
+        else {
+          taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
+          if (num !== null && version !== null) this.versions.wrote(num, version);
+        }
       }
     }
     if (refused.length) this.refusedIssues.value = [...this.refusedIssues.peek(), ...refused];
@@ -362,7 +371,7 @@ export class Editor {
           const before = this.seen(num);
           this.rows.replace(num, (row) => ({ ...row, key: place, version: row.version === version - 1 ? version : row.version }));
           if (before !== version - 1) continue;
-          this.versions.set(num, version);
+          this.versions.wrote(num, version, before);
           this.rebase(num, before, version);
         }
       }
@@ -409,7 +418,7 @@ export class Editor {
         else if (isNext) this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, version) }));
         // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
         // that was seen stays.
-        if ('row' in result || isNext) this.versions.set(num, version);
+        if ('row' in result || isNext) this.versions.wrote(num, version, base);
         if (isNext) this.rebase(num, base, version);
         this.unmark(own);
         this.showLater(num, unsent);
@@ -480,7 +489,7 @@ export class Editor {
 
   /** The version of an issue that the user saw, or wrote since; 0 if both are unknown. */
   private seen(num: number): number {
-    return Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0);
+    return Math.max(this.rows.held(num)?.version ?? 0, this.versions.last(num));
   }
 
   /** Roll back the refused cells. Returns the other edits, to be written. */
@@ -514,7 +523,7 @@ export class Editor {
     }
     const clash = edits.filter((edit) => clashes(edit, valueOf(current, edit.field)));
     const rest = edits.filter((edit) => !clash.includes(edit));
-    this.versions.set(num, current.version);
+    this.versions.saw(num, current.version);
     unsent.bases.set(num, current.version);
     drop(unsent, clash);
     this.take(current);
