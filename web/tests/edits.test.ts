@@ -188,6 +188,50 @@ describe('unanswered edits', () => {
   });
 });
 
+describe('an undo that waits for earlier changes', () => {
+  /** Edit the city of issue 1 and undo that while the server is away, edit again, and then send all. */
+  async function afterwards(then: (editor: Editor) => readonly Promise<unknown>[]) {
+    const issues = new Issues(2);
+    const { editor } = issues.editor();
+    issues.away = 'yes';
+    const acts = [editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }), editor.undo(), ...then(editor)];
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
+    const shown = issues.held.get(1)?.values;
+    issues.away = 'no';
+    issues.writeQueue.retry();
+    await Promise.all(acts);
+    expect([editor.marks.value.size, editor.turns.value, editor.isIdle]).toEqual([0, 0, true]);
+    return { issues, editor, shown, stored: (num = 1) => issues.stored.get(num)?.values };
+  }
+
+  it('undoes the last of them, and not a later edit', async () => {
+    const { editor, stored, issues } = await afterwards((editor) => [editor.apply({ edits: [edit(2, 'name', 'n2', 'later')] })]);
+    expect([stored(), stored(2)]).toMatchObject([{ city: null }, { name: 'later' }]);
+    // As if it had not waited: the later edit is the last step, and nothing can be redone.
+    expect(editor.history.value).toMatchObject({ done: [{ edits: [{ num: 2 }] }], undone: [] });
+    expect(issues.held.get(1)?.values['city']).toBeNull();
+  });
+
+  it('stays below a later edit of the same cell, which its own undo takes back', async () => {
+    const { editor, shown, stored, issues } = await afterwards((editor) => [
+      editor.apply({ edits: [edit(1, 'city', 'Rome', 'Oslo')] }),
+      editor.apply({ edits: [edit(1, 'name', 'n1', 'later')] }),
+    ]);
+    expect(shown).toMatchObject({ city: 'Oslo', name: 'later' });
+    expect([stored(), issues.held.get(1)?.values]).toMatchObject([{ city: 'Oslo', name: 'later' }, { city: 'Oslo', name: 'later' }]);
+    await editor.undo();
+    await editor.undo();
+    expect(stored()).toMatchObject({ city: null, name: 'n1' });
+    expect(editor.history.value.done).toEqual([]);
+  });
+
+  it('and another undo after a later edit undo one step each', async () => {
+    const { editor, stored } = await afterwards((editor) => [editor.apply({ edits: [edit(1, 'name', 'n1', 'later')] }), editor.undo(), editor.redo()]);
+    expect(stored()).toMatchObject({ city: null, name: 'later' });
+    expect(editor.history.value).toMatchObject({ done: [{ edits: [{ field: 'name' }] }], undone: [] });
+  });
+});
+
 describe('a batch in which single operations find the API busy', () => {
   it.each([false, true])('is sent again under its key, and written once (the operation was carried out: %s)', async (late) => {
     const issues = new Issues(3);
@@ -510,6 +554,19 @@ describe('issues', () => {
     expect(byJobs).toBeNull();
     expect(outcome).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
     expect(reverted).toEqual(['c false', 'c true']);
+  });
+
+  it('that a job changed are undone beside later edits', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    editor.began('c');
+    let end = (_: boolean) => {};
+    const undone = editor.undo(undefined, () => new Promise((resolve) => (end = resolve)));
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(editor.turns.value).toBe(1);
+    end(true);
+    expect(await undone).toBeNull();
+    expect(editor.history.value.done).toHaveLength(1);
   });
 
   it('that are many are restored by a job, and the page waits for it', async () => {

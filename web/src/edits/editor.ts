@@ -11,7 +11,7 @@ import { ApiError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
 import { textOf } from '../cells/text';
 import type { Field } from '../fields/fields';
-import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
+import { rowOf, sameValue, valueOf, type Row } from '../fields/values';
 import { words } from '../words';
 import { changeId } from './change-id';
 import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept, type RefusedIssue } from './change';
@@ -19,6 +19,7 @@ import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, 
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
 import { OwnVersions } from './own-versions';
+import { drop, UnsentChanges, type Unsent } from './unsent';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { answered, laterOf, withEdits } from './rows';
@@ -63,12 +64,13 @@ const MAX_OWN = 200;
 
 type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
 
-/** A change without an answer yet. */
-interface Unsent {
-  /** Its edits that are not refused, by issue. */
-  readonly edits: Map<number, readonly CellEdit[]>;
-  /** The version of each issue to which its edits apply; 0 if unknown. */
-  readonly bases: Map<number, number>;
+/** The place of a change in the order of writing. */
+interface Turn {
+  readonly unsent: Unsent;
+  /** Settles after all changes before it. */
+  readonly earlier: Promise<unknown>;
+  /** Later changes no longer wait for it. */
+  readonly end: () => void;
 }
 
 type Result = { readonly row: Row } | { readonly version: number } | { readonly problem: ProblemDocument };
@@ -87,8 +89,7 @@ export class Editor {
   private readonly versions = new OwnVersions();
   /** The ids of the last changes that were made here. */
   private readonly own = new Set<string>();
-  /** In their order. */
-  private readonly unsent = new Set<Unsent>();
+  private readonly unsent = new UnsentChanges();
   private queue: Promise<unknown> = Promise.resolve();
   /** Ends with the last undo or redo. */
   private steps: Promise<unknown> = Promise.resolve();
@@ -116,19 +117,20 @@ export class Editor {
    * it is no step any more, or a step of jobs. `undoJobs` reverts these by their id, and returns whether the step is over.
    */
   undo(step?: Change, undoJobs: (job: string) => Promise<boolean> = () => Promise.resolve(true)): Promise<Outcome | null> {
-    return this.inTurn(async () => {
+    return this.inTurn(async (turn) => {
       const [last, rest] = undoing(this.history.peek(), step);
       if (!last) return null;
       this.history.value = rest;
       if (last.job !== undefined) {
+        turn.end();
         if (!(await undoJobs(last.job))) this.history.value = redid(this.history.peek(), last);
         return null;
       }
-      if (last.undo !== undefined) return this.reverse(last, undid, redid);
-      const back = this.unlessChanged(inverse(last));
+      if (last.undo !== undefined) return this.reverse(turn, last, undid, redid);
+      const back = this.unlessChanged(inverse(last), turn.unsent);
       const { id } = last;
       const write = (unsent: Unsent) => (id === undefined ? this.writeAgain(back, unsent) : this.restore(back, id, unsent));
-      return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
+      return this.carryOut(turn, back, (history, taken) => undid(history, inverse(taken)), write);
     });
   }
 
@@ -138,13 +140,13 @@ export class Editor {
   }
 
   redo(): Promise<Outcome | null> {
-    return this.inTurn(async () => {
+    return this.inTurn(async (turn) => {
       const [last, rest] = redoing(this.history.peek());
       if (!last) return null;
       this.history.value = rest;
-      if (last.undo !== undefined) return this.reverse(last, redid, undid);
-      const again = this.unlessChanged(last);
-      return this.make(again, redid, (unsent) => this.writeAgain(again, unsent));
+      if (last.undo !== undefined) return this.reverse(turn, last, redid, undid);
+      const again = this.unlessChanged(last, turn.unsent);
+      return this.carryOut(turn, again, redid, (unsent) => this.writeAgain(again, unsent));
     });
   }
 
@@ -190,57 +192,79 @@ export class Editor {
     note: (history: History, taken: Change) => History,
     write: (unsent: Unsent) => Promise<Outcome> = (unsent) => this.write(change, unsent),
   ): Promise<Outcome> {
+    return this.inOrder((turn) => this.carryOut(turn, change, note, write));
+  }
+
+  private async carryOut(
+    { unsent, earlier }: Turn,
+    change: Change,
+    note: (history: History, taken: Change) => History,
+    write: (unsent: Unsent) => Promise<Outcome>,
+  ): Promise<Outcome> {
     const { edits, made, deleted, places } = change;
     const placed = places?.forth.reduce((sum, { nums }) => sum + nums.length, 0) ?? 0;
-    const byNum = byIssue(edits);
-    const unsent: Unsent = { edits: new Map(byNum), bases: new Map([...byNum.keys()].map((num) => [num, this.seen(num)])) };
-    this.unsent.add(unsent);
+    for (const [num, own] of byIssue(edits)) {
+      unsent.edits.set(num, own);
+      unsent.bases.set(num, this.seen(num));
+    }
     // The extent of an undo by the API is not known yet.
     const answered = this.writeQueue.count(edits.length + made.length + deleted.length + placed || 1);
     this.show(edits);
     const putBack = places && this.rows.place?.(places);
     if (places) this.placing.value += 1;
     this.mark(edits, { kind: 'pending' });
-    const turn = this.queue.then(async () => {
-      try {
-        const outcome = await write(unsent);
-        if (places && !outcome.taken.places) putBack?.();
-        this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
-        if (!isEmpty(outcome.taken)) this.written(outcome.taken);
-        return outcome;
-      } finally {
-        this.progress.value = null;
-        if (places) this.placing.value -= 1;
-        this.unsent.delete(unsent);
-        answered();
-      }
-    });
-    this.queue = turn.catch(() => undefined);
-    return turn;
+    for (const edit of edits) this.unsent.follow(edit, edit.after, unsent);
+    for (const num of unsent.edits.keys()) this.showLater(num, unsent);
+    try {
+      await earlier;
+      const outcome = await write(unsent);
+      if (places && !outcome.taken.places) putBack?.();
+      this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
+      if (!isEmpty(outcome.taken)) this.written(outcome.taken);
+      return outcome;
+    } finally {
+      this.progress.value = null;
+      if (places) this.placing.value -= 1;
+      answered();
+    }
+  }
+
+  /** Do something after all changes on the way, and before later ones. */
+  private inOrder<T>(act: (turn: Turn) => Promise<T>): Promise<T> {
+    const { queue: earlier } = this;
+    const unsent = this.unsent.begin();
+    let ended = () => {};
+    this.queue = new Promise<void>((resolve) => (ended = resolve));
+    const end = () => {
+      this.unsent.end(unsent);
+      ended();
+    };
+    return act({ unsent, earlier, end }).finally(end);
   }
 
   /**
-   * Undo or redo a step after all changes on the way, and after earlier calls. Until then the last step and the numbers
-   * of its issues are not known.
+   * Undo or redo a step after all changes on the way, and after earlier calls. Until then the last step and the numbers of
+   * its issues are not known. Changes that the user makes meanwhile are written after it, on top.
    */
-  private inTurn(take: () => Promise<Outcome | null>): Promise<Outcome | null> {
+  private inTurn(take: (turn: Turn) => Promise<Outcome | null>): Promise<Outcome | null> {
     this.turns.value += 1;
-    const turn = this.steps
-      .then(async () => {
-        for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
-        return take();
-      })
-      .finally(() => (this.turns.value -= 1));
-    this.steps = turn.catch(() => undefined);
-    return turn;
+    const { steps } = this;
+    const step = this.inOrder(async (turn) => {
+      await Promise.all([steps, turn.earlier]);
+      return take(turn);
+    }).finally(() => (this.turns.value -= 1));
+    this.steps = step.catch(() => undefined);
+    return step;
   }
 
   /**
    * The change of an undo or redo, without the edits of cells that someone has changed since that step. These are
    * conflicts, so that the user chooses.
    */
-  private unlessChanged(change: Change): Change {
+  private unlessChanged(change: Change, unsent: Unsent): Change {
     const edits = change.edits.filter((edit) => {
+      // The page shows the later value.
+      if (this.unsent.isEditedAfter(edit, unsent)) return true;
       const row = this.rows.held(edit.num);
       // A row that the API has reverted may not be read again yet.
       if (!row || row.version < this.seen(edit.num)) return true;
@@ -256,7 +280,12 @@ export class Editor {
    * Revert an undo that the API wrote, and `note` the step that reverses this again. `keep` keeps a step that
    * failed.
    */
-  private reverse(last: Change, note: (history: History, taken: Change) => History, keep: (history: History, last: Change) => History): Promise<Outcome> {
+  private reverse(
+    turn: Turn,
+    last: Change,
+    note: (history: History, taken: Change) => History,
+    keep: (history: History, last: Change) => History,
+  ): Promise<Outcome> {
     let failed = false;
     const write = async (): Promise<Outcome> => {
       try {
@@ -266,7 +295,7 @@ export class Editor {
         return { taken: NO_CHANGE, problems: [problemIn(error)] };
       }
     };
-    return this.make(NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
+    return this.carryOut(turn, NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
   }
 
   private async byApi(order: UndoRequest): Promise<Outcome> {
@@ -372,7 +401,7 @@ export class Editor {
           this.rows.replace(num, (row) => ({ ...row, key: place, version: row.version === version - 1 ? version : row.version }));
           if (before !== version - 1) continue;
           this.versions.wrote(num, version, before);
-          this.rebase(num, before, version);
+          this.unsent.rebase(num, before, version);
         }
       }
       return { places, problems: [] };
@@ -419,7 +448,7 @@ export class Editor {
         // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
         // that was seen stays.
         if ('row' in result || isNext) this.versions.wrote(num, version, base);
-        if (isNext) this.rebase(num, base, version);
+        if (isNext) this.unsent.rebase(num, base, version);
         this.unmark(own);
         this.showLater(num, unsent);
       }
@@ -427,33 +456,26 @@ export class Editor {
     return again;
   }
 
-  /**
-   * No one else wrote the issue between these versions: a waiting change on top of the first now applies to the second.
-   */
-  private rebase(num: number, from: number, to: number): void {
-    for (const { bases } of this.unsent) if (bases.get(num) === from) bases.set(num, to);
-  }
-
   /** Show again the changes made after one that was answered. */
   private showLater(num: number, answered: Unsent): void {
-    const later = this.after(answered).flatMap(({ edits }) => edits.get(num) ?? []);
+    const later = this.unsent.laterEdits(num, answered);
     this.show(later);
     this.mark(later, { kind: 'pending' });
   }
 
   /** Whether all changes have an answer. */
   get isIdle(): boolean {
-    return !this.unsent.size;
+    return this.unsent.isEmpty;
   }
 
   /** Whether edits of an issue have no answer yet. */
   isWriting(num: number): boolean {
-    return [...this.unsent].some(({ edits }) => edits.get(num)?.length);
+    return this.unsent.editsOf(num).length > 0;
   }
 
   /** A row with the user's unanswered edits. */
   onTop(row: Row): Row {
-    const own = [...this.unsent].flatMap(({ edits }) => edits.get(row.num) ?? []);
+    const own = this.unsent.editsOf(row.num);
     return own.length ? withEdits(row, own) : row;
   }
 
@@ -532,7 +554,7 @@ export class Editor {
       const { field } = edit;
       const theirs = valueOf(current, field);
       // The user made the later edits of the cell without seeing the other value, so there is one choice for all of them.
-      const yours = this.takeLatest(edit, unsent);
+      const yours = this.unsent.takeLatest(edit, unsent);
       if (sameValue(yours, theirs)) {
         this.unmark([edit]);
         continue;
@@ -546,42 +568,13 @@ export class Editor {
 
   private rollBack(edits: readonly CellEdit[], message: string, unsent: Unsent): void {
     drop(unsent, edits);
-    for (const edit of edits) this.followInstead(edit, unsent);
+    for (const edit of edits) this.unsent.follow(edit, edit.before, unsent);
     this.show(reverted(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';
       this.mark([edit], { kind: 'refused', text: textOf(type, edit.after), message });
     }
     for (const num of byIssue(edits).keys()) this.showLater(num, unsent);
-  }
-
-  /** An edit was refused: the next edit of its cell replaces the value that the refused one was to replace. */
-  private followInstead({ num, field, before }: CellEdit, refused: Unsent): void {
-    for (const { edits } of this.after(refused)) {
-      const own = edits.get(num) ?? [];
-      if (!own.some((edit) => edit.field === field)) continue;
-      edits.set(num, own.map((edit) => (edit.field === field ? { ...edit, before } : edit)));
-      return;
-    }
-  }
-
-  /**
-   * Take the later edits of a cell out of the changes without an answer. Returns the value of the last one; without any,
-   * that of the given edit.
-   */
-  private takeLatest({ num, field, after }: CellEdit, clashing: Unsent): CellValue {
-    const later = this.after(clashing).flatMap((unsent) => {
-      const own = (unsent.edits.get(num) ?? []).filter((edit) => edit.field === field);
-      drop(unsent, own);
-      return own;
-    });
-    return later.at(-1)?.after ?? after;
-  }
-
-  /** The changes without an answer that were made after another one. */
-  private after(earlier: Unsent): readonly Unsent[] {
-    const all = [...this.unsent];
-    return all.slice(all.indexOf(earlier) + 1);
   }
 
   /** Put the values into the rows that are held. */
@@ -617,9 +610,4 @@ export class Editor {
   private mark(cells: readonly { readonly num: number; readonly field: string }[], mark: Mark | null): void {
     if (cells.length) this.marks.value = marked(this.marks.peek(), cells, mark);
   }
-}
-
-/** These edits will not be written. */
-function drop({ edits }: Unsent, refused: readonly CellEdit[]): void {
-  for (const [num, own] of byIssue(refused)) edits.set(num, (edits.get(num) ?? []).filter((edit) => !own.includes(edit)));
 }
