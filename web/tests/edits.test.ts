@@ -59,6 +59,19 @@ describe('an edit', () => {
     expect(issues.requests.filter((request) => request.startsWith('GET'))).toHaveLength(hasCurrent ? 0 : 1);
   });
 
+  it('asks again if the other value has changed since the question', async () => {
+    const issues = new Issues(1);
+    issues.other(1, 'city', 'Oslo');
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    issues.deliver(1, 'city', 'Bonn');
+    await editor.resolve(1, 'city', 'yours');
+    expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Bonn' });
+    await editor.apply({ edits: [edit(1, 'name', 'n1', 'mine')] });
+    await editor.resolve(1, 'city', 'yours');
+    expect([issues.stored.get(1)?.values, editor.marks.value.size]).toMatchObject([{ city: 'Rome', name: 'mine' }, 0]);
+  });
+
   it('uses the version that the former edit of the issue returned', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();

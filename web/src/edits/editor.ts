@@ -11,7 +11,7 @@ import { ApiError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
 import { textOf } from '../cells/text';
 import type { Field } from '../fields/fields';
-import { rowOf, sameValue, valueOf, type Row } from '../fields/values';
+import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
 import { changeId } from './change-id';
 import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE, patchOf, reverted, type CellEdit, type Change, type Kept, type RefusedIssue } from './change';
@@ -19,10 +19,11 @@ import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, 
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
 import { OwnVersions } from './own-versions';
-import { drop, UnsentChanges, type Unsent } from './unsent';
+import { OpenCells } from './open-cells';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { answered, laterOf, withEdits } from './rows';
+import { drop, UnsentChanges, type Cell, type Unsent } from './unsent';
 import { BATCH, baseOf, patchIssue, problemIn, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** The rows in which an edit is shown. */
@@ -86,6 +87,7 @@ export class Editor {
   readonly placing = signal(0);
   /** The issues that were not created or deleted. */
   readonly refusedIssues = signal<readonly RefusedIssue[]>([]);
+  readonly open = new OpenCells();
   private readonly versions = new OwnVersions();
   /** The ids of the last changes that were made here. */
   private readonly own = new Set<string>();
@@ -104,12 +106,16 @@ export class Editor {
     private readonly writeQueue: WriteQueue = sharedQueue,
   ) {}
 
-  /** Make a change as one step of undo. Resolves when all of it is written or refused. */
-  async apply(wanted: Partial<Change>): Promise<Outcome> {
+  /**
+   * Make a change as one step of undo. Resolves when all of it is written or refused. `seen`: the versions of issues in which
+   * the user saw the values before; by default those on the page.
+   */
+  async apply(wanted: Partial<Change>, seen: ReadonlyMap<number, number> = new Map()): Promise<Outcome> {
     const { edits, made, deleted, places } = { ...NO_CHANGE, ...wanted };
     this.unmark(edits);
     const changed = edits.filter(({ before, after }) => !sameValue(before, after));
-    return this.make({ edits: changed, made, deleted, ...(places && { places }) }, did);
+    const change = { edits: changed, made, deleted, ...(places && { places }) };
+    return this.make(change, did, (unsent) => this.write(change, unsent), seen);
   }
 
   /**
@@ -183,16 +189,17 @@ export class Editor {
     const mark = this.marks.peek().get(keyOf(num, field));
     if (mark?.kind !== 'conflict') return;
     if (take === 'theirs') this.unmark([{ num, field }]);
-    else await this.apply({ edits: [{ num, field, before: mark.theirs, after: mark.yours }] });
+    else await this.apply({ edits: [{ num, field, before: mark.theirs, after: mark.yours }] }, new Map([[num, mark.version]]));
   }
 
   /** Show edits, and write the change after the earlier ones; then record it in the history. */
   private make(
     change: Change,
     note: (history: History, taken: Change) => History,
-    write: (unsent: Unsent) => Promise<Outcome> = (unsent) => this.write(change, unsent),
+    write: (unsent: Unsent) => Promise<Outcome>,
+    seen?: ReadonlyMap<number, number>,
   ): Promise<Outcome> {
-    return this.inOrder((turn) => this.carryOut(turn, change, note, write));
+    return this.inOrder((turn) => this.carryOut(turn, change, note, write, seen));
   }
 
   private async carryOut(
@@ -200,12 +207,14 @@ export class Editor {
     change: Change,
     note: (history: History, taken: Change) => History,
     write: (unsent: Unsent) => Promise<Outcome>,
+    seen: ReadonlyMap<number, number> = new Map(),
   ): Promise<Outcome> {
     const { edits, made, deleted, places } = change;
     const placed = places?.forth.reduce((sum, { nums }) => sum + nums.length, 0) ?? 0;
     for (const [num, own] of byIssue(edits)) {
       unsent.edits.set(num, own);
-      unsent.bases.set(num, this.seen(num));
+      const version = seen.get(num);
+      unsent.bases.set(num, version === undefined ? this.seen(num) : this.versions.since(num, version));
     }
     // The extent of an undo by the API is not known yet.
     const answered = this.writeQueue.count(edits.length + made.length + deleted.length + placed || 1);
@@ -213,7 +222,7 @@ export class Editor {
     const putBack = places && this.rows.place?.(places);
     if (places) this.placing.value += 1;
     this.mark(edits, { kind: 'pending' });
-    for (const edit of edits) this.unsent.follow(edit, edit.after, unsent);
+    for (const edit of edits) this.follow(edit, edit.after, unsent);
     for (const num of unsent.edits.keys()) this.showLater(num, unsent);
     try {
       await earlier;
@@ -267,7 +276,7 @@ export class Editor {
       if (this.unsent.isEditedAfter(edit, unsent)) return true;
       const row = this.rows.held(edit.num);
       // A row that the API has reverted may not be read again yet.
-      if (!row || row.version < this.seen(edit.num)) return true;
+      if (!row || row.version < this.versions.last(edit.num)) return true;
       const theirs = valueOf(row, edit.field);
       if (!clashes(edit, theirs)) return true;
       this.mark([edit], { kind: 'conflict', yours: edit.after, theirs, version: row.version, by: null });
@@ -439,7 +448,9 @@ export class Editor {
         // A value that was typed back while the edit before it was refused changes nothing.
         const changed = own.filter(({ before, after }) => !sameValue(before, after));
         // The API may write a value in another form, which undo compares with the row.
-        taken.push(...changed.map((edit) => ('row' in result ? { ...edit, after: valueOf(result.row, edit.field) } : edit)));
+        const written = changed.map((edit) => ('row' in result ? { ...edit, after: valueOf(result.row, edit.field) } : edit));
+        for (const edit of written) this.follow(edit, edit.after, unsent);
+        taken.push(...written);
         const base = bases.get(num) ?? 0;
         const version = 'row' in result ? result.row.version : result.version;
         const isNext = !base || version === base + 1;
@@ -454,6 +465,11 @@ export class Editor {
       }
     }
     return again;
+  }
+
+  /** A change gives a cell another value than the user saw: the next edit of the cell, or its open editor, replaces that. */
+  private follow(cell: Cell, before: CellValue, unsent: Unsent): void {
+    if (!this.unsent.follow(cell, before, unsent)) this.open.follow(cell, before);
   }
 
   /** Show again the changes made after one that was answered. */
@@ -498,20 +514,20 @@ export class Editor {
   }
 
   /** An answer may come after later changes: the issue with these, as far as the page has them. */
-  private latest(answer: Row): Row {
-    const known = laterOf(answer, this.rows.held(answer.num));
+  private latest(answer: Row, row = this.rows.held(answer.num)): Row {
+    const known = laterOf(answer, row);
     return this.rows.caughtUp?.(known) ?? known;
   }
 
   /** Show an issue as the API answered it. */
   private take(answer: Row): void {
-    const latest = this.latest(answer);
-    this.rows.replace(answer.num, (row) => answered(row, latest));
+    this.rows.replace(answer.num, (row) => answered(row, this.latest(answer, row)));
   }
 
   /** The version of an issue that the user saw, or wrote since; 0 if both are unknown. */
   private seen(num: number): number {
-    return Math.max(this.rows.held(num)?.version ?? 0, this.versions.last(num));
+    const row = this.rows.held(num);
+    return row ? this.versions.since(num, row.version) : this.versions.last(num);
   }
 
   /** Roll back the refused cells. Returns the other edits, to be written. */
@@ -568,7 +584,7 @@ export class Editor {
 
   private rollBack(edits: readonly CellEdit[], message: string, unsent: Unsent): void {
     drop(unsent, edits);
-    for (const edit of edits) this.unsent.follow(edit, edit.before, unsent);
+    for (const edit of edits) this.follow(edit, edit.before, unsent);
     this.show(reverted(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';

@@ -3,7 +3,7 @@ import type { CellValue } from '../fields/values';
 import { byIssue, type CellEdit } from './change';
 
 /** A cell of an issue. */
-interface Cell {
+export interface Cell {
   readonly num: number;
   readonly field: string;
 }
@@ -55,14 +55,18 @@ export class UnsentChanges {
     for (const { bases } of this.changes) if (bases.get(num) === from) bases.set(num, to);
   }
 
-  /** A change gives a cell another value than the user saw: that is what the next edit of the cell replaces. */
-  follow({ num, field }: Cell, before: CellValue, earlier: Unsent): void {
+  /**
+   * A change gives a cell another value than the user saw: the next edit of the cell replaces that. Returns whether there is
+   * one.
+   */
+  follow({ num, field }: Cell, before: CellValue, earlier: Unsent): boolean {
     for (const { edits } of this.after(earlier)) {
       const own = edits.get(num) ?? [];
       if (!own.some((edit) => edit.field === field)) continue;
       edits.set(num, own.map((edit) => (edit.field === field ? { ...edit, before } : edit)));
-      return;
+      return true;
     }
+    return false;
   }
 
   /**

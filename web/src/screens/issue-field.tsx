@@ -6,6 +6,7 @@ import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import { linkOf } from '../fields/format';
 import { unavailableIn, valueOf, type Row } from '../fields/values';
+import type { OpenCell } from '../grid/grid';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { FormulaMark } from '../ui/formula-mark';
@@ -28,6 +29,7 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const goesBack = useRef(false);
+  const opened = useRef<OpenCell | null>(null);
   const value = valueOf(row, field.id);
   const mark = model.editor.marks.value.get(keyOf(row.num, field.id));
   const note = noteOf(mark);
@@ -38,7 +40,7 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
   const end = (typed: Typed | null, byKey: boolean) => {
     goesBack.current = byKey;
     setEditing(false);
-    actions.commit(row, field, typed);
+    opened.current?.take(typed);
   };
   const address = typeof value === 'string' ? linkOf(field.format, value) : null;
   const markdown = field.format?.as === 'markdown' && typeof value === 'string' ? value : null;
@@ -55,7 +57,10 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
           value={value}
           mayCreate={permits(model.role, 'admin')}
           refused={refusedText(mark)}
-          begin={() => model.editing.begin(row.num, field.id)}
+          begin={() => {
+            opened.current = actions.open(row, field);
+            return opened.current.end;
+          }}
           onEnd={end}
         />
       )}
