@@ -18,8 +18,9 @@ import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
-import { OwnVersions } from './own-versions';
 import { OpenCells } from './open-cells';
+import { WriteOrder, type Turn } from './order';
+import { OwnVersions } from './own-versions';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
 import { answered, laterOf, withEdits } from './rows';
@@ -65,22 +66,11 @@ const MAX_OWN = 200;
 
 type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
 
-/** The place of a change in the order of writing. */
-interface Turn {
-  readonly unsent: Unsent;
-  /** Settles after all changes before it. */
-  readonly earlier: Promise<unknown>;
-  /** Later changes no longer wait for it. */
-  readonly end: () => void;
-}
-
 type Result = { readonly row: Row } | { readonly version: number } | { readonly problem: ProblemDocument };
 
 export class Editor {
   readonly marks = signal<Marks>(new Map());
   readonly history = signal<History>(NO_HISTORY);
-  /** Undos and redos that are not over. Until then the history lacks their steps. */
-  readonly turns = signal(0);
   /** The progress of a write of many issues, while it runs. */
   readonly progress = signal<Progress | null>(null);
   /** The placements of rows without an answer yet. */
@@ -92,9 +82,9 @@ export class Editor {
   /** The ids of the last changes that were made here. */
   private readonly own = new Set<string>();
   private readonly unsent = new UnsentChanges();
-  private queue: Promise<unknown> = Promise.resolve();
-  /** Ends with the last undo or redo. */
-  private steps: Promise<unknown> = Promise.resolve();
+  private readonly order = new WriteOrder(this.unsent);
+  /** Undos and redos that are not over. Until then the history lacks their steps. */
+  readonly turns = this.order.steps;
 
   constructor(
     private readonly api: Api,
@@ -123,7 +113,7 @@ export class Editor {
    * it is no step any more, or a step of jobs. `undoJobs` reverts these by their id, and returns whether the step is over.
    */
   undo(step?: Change, undoJobs: (job: string) => Promise<boolean> = () => Promise.resolve(true)): Promise<Outcome | null> {
-    return this.inTurn(async (turn) => {
+    return this.order.step(async (turn) => {
       const [last, rest] = undoing(this.history.peek(), step);
       if (!last) return null;
       this.history.value = rest;
@@ -146,7 +136,7 @@ export class Editor {
   }
 
   redo(): Promise<Outcome | null> {
-    return this.inTurn(async (turn) => {
+    return this.order.step(async (turn) => {
       const [last, rest] = redoing(this.history.peek());
       if (!last) return null;
       this.history.value = rest;
@@ -199,7 +189,7 @@ export class Editor {
     write: (unsent: Unsent) => Promise<Outcome>,
     seen?: ReadonlyMap<number, number>,
   ): Promise<Outcome> {
-    return this.inOrder((turn) => this.carryOut(turn, change, note, write, seen));
+    return this.order.change((turn) => this.carryOut(turn, change, note, write, seen));
   }
 
   private async carryOut(
@@ -236,34 +226,6 @@ export class Editor {
       if (places) this.placing.value -= 1;
       answered();
     }
-  }
-
-  /** Do something after all changes on the way, and before later ones. */
-  private inOrder<T>(act: (turn: Turn) => Promise<T>): Promise<T> {
-    const { queue: earlier } = this;
-    const unsent = this.unsent.begin();
-    let ended = () => {};
-    this.queue = new Promise<void>((resolve) => (ended = resolve));
-    const end = () => {
-      this.unsent.end(unsent);
-      ended();
-    };
-    return act({ unsent, earlier, end }).finally(end);
-  }
-
-  /**
-   * Undo or redo a step after all changes on the way, and after earlier calls. Until then the last step and the numbers of
-   * its issues are not known. Changes that the user makes meanwhile are written after it, on top.
-   */
-  private inTurn(take: (turn: Turn) => Promise<Outcome | null>): Promise<Outcome | null> {
-    this.turns.value += 1;
-    const { steps } = this;
-    const step = this.inOrder(async (turn) => {
-      await Promise.all([steps, turn.earlier]);
-      return take(turn);
-    }).finally(() => (this.turns.value -= 1));
-    this.steps = step.catch(() => undefined);
-    return step;
   }
 
   /**

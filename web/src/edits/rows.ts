@@ -19,6 +19,11 @@ export function answered(row: Row, answer: Row): Row {
   return row.version > answer.version ? row : merged(row, answer);
 }
 
+/** The versions of rows, by number. */
+export function versionsOf(rows: readonly Row[]): ReadonlyMap<number, number> {
+  return new Map(rows.map(({ num, version }) => [num, version]));
+}
+
 /** A row with the values that edits give it. */
 export function withEdits(row: Row, edits: readonly CellEdit[]): Row {
   const values: Record<string, CellValue> = Object.fromEntries(edits.map(({ field, after }) => [field, after]));
