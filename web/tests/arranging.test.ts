@@ -106,6 +106,7 @@ it('rows that are dragged into another group replace the value that the user saw
     canPlace: true,
     canEdit: true,
     fields: [field('kind')],
+    field: () => field('kind'),
     view: signal({ manual: 'v1', groups: [{ field: 'kind', unit: null }] }),
     hold: () => () => undefined,
     issuesIn: (at: number) => Promise.resolve([rows.at(at)].flatMap((slot) => (slot.kind === 'issue' ? [slot.row] : []))),
