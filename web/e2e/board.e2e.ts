@@ -207,6 +207,25 @@ describe('a board', () => {
     await expect.poll(() => activeCard(page)).toBe('Cable');
   });
 
+  test('asks about a card that another user moves while it is carried', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const visited = await visit();
+    const { page } = visited;
+    const following = page.waitForEvent('websocket');
+    const board = await BoardPage.open(visited, id);
+    const socket = await following;
+    await board.card('Anchor').click();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowRight');
+    const delivered = socket.waitForEvent('framereceived', ({ payload }) => String(payload).includes('"state"'));
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { state: 'done' } });
+    await delivered;
+    await page.keyboard.press('Space');
+    await page.getByRole('dialog', { name: 'Someone else changed this' }).getByRole('button', { name: 'Keep Theirs' }).click();
+    await board.hasCards('done', ['Anchor']);
+    expect(await stateOf(api, id, 1)).toBe('done');
+  });
+
   test('is operated by a finger, at the handle of a card', async ({ visit, api }) => {
     const id = await bridge(api);
     const { page, context } = await visit();

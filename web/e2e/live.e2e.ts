@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
 import { findings } from './accessibility';
@@ -99,6 +100,41 @@ describe('two users of one grid', () => {
     await question.getByRole('button', { name: 'Keep Yours' }).click();
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'from ada' });
     await expect.poll(() => note.innerText()).toBe('from ada');
+  });
+
+  test.for(['grid', 'panel'])('are asked if the other’s value came below an open editor, with an own answer or a read (%s)', async (where, { visit, api }) => {
+    const id = await bridge(api);
+    const visited = await visit();
+    const { page } = visited;
+    // No change is delivered, as on a bad network.
+    await page.route(/\/(changes|tickets)\b/, (route) => route.abort());
+    const held: Route[] = [];
+    await page.route('**/issues/1', (route) => (route.request().method() === 'PATCH' && !held.length ? void held.push(route) : route.continue()));
+    const ours = await ProjectPage.open(visited, id);
+    const note = await ours.cell(0, 'Note');
+    await (await ours.cell(0, 'Weight')).click();
+    await page.keyboard.type('77');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => held.length).toBe(1);
+    await note.click();
+    if (where === 'panel') {
+      await page.keyboard.press('Space');
+      const panel = page.getByRole('complementary');
+      await panel.getByText('No comments yet.').waitFor();
+      await panel.getByText('as found').click();
+      await panel.locator('.issue-editor').getByRole('textbox').fill('from ada');
+    } else await page.keyboard.type('from ada');
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { fields: { note: 'from grace' } } });
+    const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
+    await held[0]?.continue();
+    await answered;
+    await expect.poll(() => ours.page.locator('.is-pending').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('dialog', { name: 'Someone else changed this' });
+    await question.getByText('from grace').waitFor();
+    expect(await valuesOf(api, id, 1)).toMatchObject({ note: 'from grace', weight: 77 });
+    await question.getByRole('button', { name: 'Keep Yours' }).click();
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'from ada', weight: 77 });
   });
 
   test('do not see their rows jump when rows are inserted above', async ({ visit, api }) => {

@@ -6,9 +6,10 @@ import { moveEntries } from '../src/grid/move-entries';
 import type { Actions } from '../src/project/actions';
 import { Checked } from '../src/project/checked';
 import type { ProjectModel } from '../src/project/model';
-import { Layout } from '../src/rows/layout';
+import { Layout, type Group } from '../src/rows/layout';
 import { RowStore } from '../src/rows/store';
 import type { Rectangle } from '../src/selection/range';
+import { field } from './fields';
 
 const row = (num: number): Row => ({ num, version: 1, values: { num, name: `Row ${num}` } });
 const rowsFrom = (top: number, bottom: number): Rectangle => ({ top, bottom, left: 0, right: 0 });
@@ -89,4 +90,39 @@ describe('the menu of a row', () => {
     expect(textsOf(six({ canPlace: false }).arranging, 3)).toEqual([]);
     expect(textsOf(six().arranging, 9)).toEqual([]);
   });
+});
+
+it('rows that are dragged into another group replace the value that the user saw when the drag began', async () => {
+  const group = (key: string): Group => ({ key, depth: 0, field: 'kind', value: key, values: [key], filter: null, count: 1, open: true, figures: [] });
+  const runs = ['a', 'b'].map((key) => ({ key: `/${key}`, filter: null, count: 1 }));
+  const rows = new RowStore(() => new Promise(() => undefined), { pageSize: 6 });
+  rows.reset(new Layout(runs.flatMap((run) => [{ kind: 'group', group: group(run.key.slice(1)) } as const, { kind: 'run', run } as const])));
+  for (const [at, run] of runs.entries()) rows.seed(run, [{ num: at + 1, version: 1, values: { kind: run.key.slice(1) } }]);
+  const asked: unknown[] = [];
+  const model = {
+    rows,
+    ranges: [],
+    checked: new Checked(),
+    canPlace: true,
+    canEdit: true,
+    fields: [field('kind')],
+    field: () => field('kind'),
+    view: signal({ manual: 'v1', groups: [{ field: 'kind', unit: null }] }),
+    hold: () => () => undefined,
+    issuesIn: (at: number) => Promise.resolve([rows.at(at)].flatMap((slot) => (slot.kind === 'issue' ? [slot.row] : []))),
+    editor: {
+      apply: ({ edits }: { readonly edits: readonly unknown[] }, seen: ReadonlyMap<number, number>) => {
+        asked.push(...edits, [...seen]);
+        return Promise.resolve({ problems: [] });
+      },
+    },
+  } as unknown as ProjectModel;
+  const actions = { outcome: signal(''), reporting: (act: () => Promise<void>) => act() } as unknown as Actions;
+  const arranging = new Arranging(model, actions, () => undefined);
+  arranging.start(1);
+  // Another user changes it, while it stays where it is.
+  rows.replace(1, (row) => ({ ...row, version: 2, values: { kind: 'c' } }));
+  expect(arranging.over({ row: 3, side: 'after' })).not.toBeNull();
+  await arranging.drop();
+  expect(asked).toEqual([{ num: 1, field: 'kind', before: 'a', after: 'b' }, [[1, 1]]]);
 });

@@ -59,12 +59,69 @@ describe('an edit', () => {
     expect(issues.requests.filter((request) => request.startsWith('GET'))).toHaveLength(hasCurrent ? 0 : 1);
   });
 
+  it('asks again if the other value has changed since the question', async () => {
+    const issues = new Issues(1);
+    issues.other(1, 'city', 'Oslo');
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    issues.deliver(1, 'city', 'Bonn');
+    await editor.resolve(1, 'city', 'yours');
+    expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Bonn' });
+    await editor.apply({ edits: [edit(1, 'name', 'n1', 'mine')] });
+    await editor.resolve(1, 'city', 'yours');
+    expect([issues.stored.get(1)?.values, editor.marks.value.size]).toMatchObject([{ city: 'Rome', name: 'mine' }, 0]);
+  });
+
   it('uses the version that the former edit of the issue returned', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
     await Promise.all([editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }), editor.apply({ edits: [edit(1, 'name', 'n1', 'new')] })]);
     expect(issues.stored.get(1)).toMatchObject({ version: 3, values: { city: 'Rome', name: 'new' } });
     expect(issues.requests).toHaveLength(2);
+  });
+});
+
+describe('an answer that comes after a later change of another user', () => {
+  it('takes no value back that the feed has delivered', async () => {
+    const issues = new Issues(1);
+    issues.meanwhile = () => issues.deliver(1, 'name', 'theirs');
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(issues.held.get(1)).toMatchObject({ version: 3, values: { name: 'theirs', city: 'Rome' } });
+    expect(editor.marks.value.size).toBe(0);
+  });
+
+  it('shows all of a change that waited for the cell being written', async () => {
+    const issues = new Issues(1);
+    issues.meanwhile = () => {
+      issues.deliver(1, 'name', 'theirs');
+      issues.deliver(1, 'city', 'Oslo');
+    };
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(issues.held.get(1)).toMatchObject({ version: 4, values: { name: 'theirs', city: 'Oslo' } });
+  });
+
+  it('takes no value back that a read has shown, below the edit on its way', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    issues.meanwhile = () => {
+      issues.other(1, 'name', 'theirs');
+      issues.other(1, 'city', 'Oslo');
+      issues.read(1, (row) => editor.onTop(row));
+    };
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(issues.held.get(1)).toMatchObject({ version: 4, values: { name: 'theirs', city: 'Oslo' } });
+  });
+
+  it('asks with the latest value of a conflict', async () => {
+    const issues = new Issues(1);
+    issues.other(1, 'city', 'Oslo');
+    issues.meanwhile = () => issues.deliver(1, 'city', 'Bonn');
+    const { editor } = issues.editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', theirs: 'Bonn', version: 3 });
+    expect(issues.held.get(1)).toMatchObject({ version: 3, values: { city: 'Bonn' } });
   });
 });
 
@@ -141,6 +198,50 @@ describe('unanswered edits', () => {
     expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'refused', text: 'Atlantis' });
     editor.forgetRefusal(1, 'city');
     expect(editor.marks.value.size).toBe(0);
+  });
+});
+
+describe('an undo that waits for earlier changes', () => {
+  /** Edit the city of issue 1 and undo that while the server is away, edit again, and then send all. */
+  async function afterwards(then: (editor: Editor) => readonly Promise<unknown>[]) {
+    const issues = new Issues(2);
+    const { editor } = issues.editor();
+    issues.away = 'yes';
+    const acts = [editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }), editor.undo(), ...then(editor)];
+    await vi.waitFor(() => expect(issues.writeQueue.state.value).toBe('waiting'));
+    const shown = issues.held.get(1)?.values;
+    issues.away = 'no';
+    issues.writeQueue.retry();
+    await Promise.all(acts);
+    expect([editor.marks.value.size, editor.turns.value, editor.isIdle]).toEqual([0, 0, true]);
+    return { issues, editor, shown, stored: (num = 1) => issues.stored.get(num)?.values };
+  }
+
+  it('undoes the last of them, and not a later edit', async () => {
+    const { editor, stored, issues } = await afterwards((editor) => [editor.apply({ edits: [edit(2, 'name', 'n2', 'later')] })]);
+    expect([stored(), stored(2)]).toMatchObject([{ city: null }, { name: 'later' }]);
+    // As if it had not waited: the later edit is the last step, and nothing can be redone.
+    expect(editor.history.value).toMatchObject({ done: [{ edits: [{ num: 2 }] }], undone: [] });
+    expect(issues.held.get(1)?.values['city']).toBeNull();
+  });
+
+  it('stays below a later edit of the same cell, which its own undo takes back', async () => {
+    const { editor, shown, stored, issues } = await afterwards((editor) => [
+      editor.apply({ edits: [edit(1, 'city', 'Rome', 'Oslo')] }),
+      editor.apply({ edits: [edit(1, 'name', 'n1', 'later')] }),
+    ]);
+    expect(shown).toMatchObject({ city: 'Oslo', name: 'later' });
+    expect([stored(), issues.held.get(1)?.values]).toMatchObject([{ city: 'Oslo', name: 'later' }, { city: 'Oslo', name: 'later' }]);
+    await editor.undo();
+    await editor.undo();
+    expect(stored()).toMatchObject({ city: null, name: 'n1' });
+    expect(editor.history.value.done).toEqual([]);
+  });
+
+  it('and another undo after a later edit undo one step each', async () => {
+    const { editor, stored } = await afterwards((editor) => [editor.apply({ edits: [edit(1, 'name', 'n1', 'later')] }), editor.undo(), editor.redo()]);
+    expect(stored()).toMatchObject({ city: null, name: 'later' });
+    expect(editor.history.value).toMatchObject({ done: [{ edits: [{ field: 'name' }] }], undone: [] });
   });
 });
 
@@ -350,6 +451,41 @@ describe('issues', () => {
     expect(editor.history.value.undone).toEqual([]);
   });
 
+  it.each([
+    ['shown', (issues: Issues) => issues.read(2)],
+    ['not shown', () => undefined],
+    ['merged with an own edit', async (_: Issues, editor: Editor) => {
+      await editor.apply({ edits: [edit(2, 'cost', null, '7')] });
+      await editor.undo();
+    }],
+  ])('that were created stay if another user has written into them since, with a reason (%s)', async (_, meanwhile) => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ made: [newIssue({ name: 'new' })] });
+    issues.read(2);
+    issues.other(2, 'city', 'Oslo');
+    await meanwhile(issues, editor);
+    const outcome = await editor.undo();
+    expect(issues.stored.get(2)?.values['city']).toBe('Oslo');
+    expect(outcome?.problems.map(({ detail }) => detail)).toEqual(['It has changed.']);
+    expect(editor.history.value.done).toEqual([]);
+  });
+
+  it('that were created again by redo are deleted by undo, also after own edits of them', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    await editor.apply({ made: [newIssue({ name: 'new' })] });
+    await editor.undo();
+    await editor.redo();
+    issues.read(3);
+    await editor.apply({ edits: [edit(3, 'city', null, 'Rome')] });
+    await editor.apply({ edits: [1, 3].map((num) => edit(num, 'cost', null, '7')) });
+    await editor.undo();
+    await editor.undo();
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1']);
+  });
+
   it('have the new number in the second of two steps that are redone at once', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
@@ -431,6 +567,19 @@ describe('issues', () => {
     expect(byJobs).toBeNull();
     expect(outcome).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
     expect(reverted).toEqual(['c false', 'c true']);
+  });
+
+  it('that a job changed are undone beside later edits', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    editor.began('c');
+    let end = (_: boolean) => {};
+    const undone = editor.undo(undefined, () => new Promise((resolve) => (end = resolve)));
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    expect(editor.turns.value).toBe(1);
+    end(true);
+    expect(await undone).toBeNull();
+    expect(editor.history.value.done).toHaveLength(1);
   });
 
   it('that are many are restored by a job, and the page waits for it', async () => {

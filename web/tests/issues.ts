@@ -3,8 +3,11 @@ import { vi } from 'vitest';
 import { Api } from '../src/api/client';
 import type { CellEdit } from '../src/edits/change';
 import { Editor } from '../src/edits/editor';
+import { keyOf } from '../src/edits/marks';
 import { WriteQueue } from '../src/edits/write-queue';
-import type { Row } from '../src/fields/values';
+import type { CellValue, Row } from '../src/fields/values';
+import { Recent } from '../src/live/events';
+import { Incoming } from '../src/live/incoming';
 import { field } from './fields';
 
 export const FIELDS = [{ ...field('name'), custom: false }, field('cost', 'number'), field('city')];
@@ -40,6 +43,13 @@ export class Issues {
   readonly spelled = new Map<unknown, string>();
   /** Requests without an answer; `lost` ones take effect. */
   away: 'no' | 'lost' | 'yes' = 'no';
+  /** Called once: after the next request was carried out, before its answer comes. */
+  meanwhile: (() => void) | null = null;
+  /** The changes that the feed has delivered. */
+  private readonly recent = new Recent();
+  /** The cells whose editor is open. */
+  readonly open = new Set<string>();
+  private incoming: Incoming | null = null;
   /** Issues whose next operation of a batch finds DynamoDB busy; with `late`, it is written nevertheless. */
   readonly busy = new Set<number>();
   late = false;
@@ -68,10 +78,29 @@ export class Issues {
     if (issue) this.set(num, { [id]: value }, 'bob');
   }
 
+  /** An edit of someone else, which the feed delivers at once. */
+  deliver(num: number, id: string, value: string): void {
+    this.other(num, id, value);
+    const { version = 0 } = this.stored.get(num) ?? {};
+    const event = { id: `${num}.${version}`, num, version, kind: 'update', by: 'bob', at: '', change: null, fields: { [id]: { old: null, new: value } } } as const;
+    this.recent.add(event);
+    this.incoming?.take(event);
+  }
+
+  /** A read of the grid shows an issue as it is stored. */
+  read(num: number, onTop: (row: Row) => Row = (row) => row): void {
+    const { version = 0, values = {} } = this.stored.get(num) ?? {};
+    const row = { num, version, values: { num, ...(values as Record<string, CellValue>) } };
+    this.held.set(num, onTop({ ...row, computedFrom: row }));
+  }
+
   readonly api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, (address, request) =>
     new Promise((resolve, reject) => {
       const { away } = this;
       const answer = away === 'yes' ? null : this.answer(address as string, request ?? {});
+      const { meanwhile } = this;
+      if (answer) this.meanwhile = null;
+      if (answer) meanwhile?.();
       if (answer && away === 'no') resolve(answer);
       else reject(new TypeError('offline'));
     }),
@@ -85,8 +114,13 @@ export class Issues {
         const row = this.held.get(num);
         if (row) this.held.set(num, change(row));
       },
+      caughtUp: (row: Row) => this.recent.caughtUp([row])[0] ?? row,
     };
-    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written, this.writeQueue) };
+    const editor = new Editor(this.api, 'p', FIELDS, rows, written, this.writeQueue);
+    this.incoming = new Incoming(rows, (num, id) => this.open.has(keyOf(num, id)) || editor.marks.peek().get(keyOf(num, id))?.kind === 'pending');
+    const { incoming } = this;
+    editor.marks.subscribe(() => incoming.release());
+    return { written, editor };
   }
 
   private answer(address: string, request: RequestInit): Response {

@@ -36,7 +36,12 @@ interface Stored {
   readonly state: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly updated_by: string;
+  /** The versions that last changed each field. */
+  readonly changed: Readonly<Record<string, number>>;
 }
+
+/** A refusal of the API. */
+const refusal = (status: number, more: object) => Response.json({ type: 'x', title: `no ${status}`, status, ...more }, { status, headers: { 'Content-Type': 'application/problem+json' } });
 
 interface Created {
   readonly name: string;
@@ -53,7 +58,7 @@ interface Opened {
 /** An open project of five issues. A write waits until it is let go. */
 function opened({ required = [], search = '', special = () => undefined }: Opened = {}) {
   go(`/projects/demo${search}`);
-  const issues = new Map<number, Stored>([1, 2, 3, 4, 5].map((num) => [num, { num, version: 1, name: `n${num}`, state: 'open', fields: {}, updated_by: 'ann' }]));
+  const issues = new Map<number, Stored>([1, 2, 3, 4, 5].map((num) => [num, { num, version: 1, name: `n${num}`, state: 'open', fields: {}, updated_by: 'ann', changed: {} }]));
   const bodies: unknown[] = [];
   const writes: (() => void)[] = [];
   let isCutOff = false;
@@ -66,7 +71,7 @@ function opened({ required = [], search = '', special = () => undefined }: Opene
       return { status: 400, problem: { type: 'x/invalid-request', title: 'Invalid', status: 400, detail: 'The issue lacks required values.', errors } };
     }
     const num = issues.size + 1;
-    issues.set(num, { num, version: 1, name, state: 'open', fields, updated_by: 'ann' });
+    issues.set(num, { num, version: 1, name, state: 'open', fields, updated_by: 'ann', changed: {} });
     return { status: 201, num, version: 1 };
   };
   const answer = (path: string, method: string, body: Record<string, unknown>): unknown => {
@@ -87,8 +92,14 @@ function opened({ required = [], search = '', special = () => undefined }: Opene
     const issue = issues.get(Number(path.split('/').at(-1)));
     if (!issue) return {};
     if (method === 'PATCH') {
-      const { fields = {}, ...rest } = body as { fields?: Record<string, unknown> };
-      issues.set(issue.num, { ...issue, ...rest, fields: { ...issue.fields, ...fields }, version: issue.version + 1 });
+      const { fields = {}, base = Infinity, ...rest } = body as { fields?: Record<string, unknown>; base?: number };
+      const conflicts = Object.keys(fields).filter((id) => (issue.changed[id] ?? 0) > base && fields[id] !== issue.fields[id]);
+      if (conflicts.length) return refusal(409, { conflicts: conflicts.map((id) => ({ field: id, by: issue.updated_by })), current: issue });
+      if (fields['city'] === 'Atlantis') return refusal(400, { errors: [{ field: 'fields.city', message: 'sunk' }] });
+      const written = Object.fromEntries(Object.entries(fields).map(([id, value]) => [id, typeof value === 'string' ? value.trim() : value]));
+      const version = issue.version + 1;
+      const changed = { ...issue.changed, ...Object.fromEntries(Object.keys(fields).map((id) => [id, version])) };
+      issues.set(issue.num, { ...issue, ...rest, fields: { ...issue.fields, ...written }, version, changed });
     }
     return issues.get(issue.num);
   };
@@ -98,7 +109,8 @@ function opened({ required = [], search = '', special = () => undefined }: Opene
     const isWrite = path.endsWith('/batch') || request?.method === 'PATCH';
     if (isWrite && holds) await new Promise<void>((resolve) => writes.push(resolve));
     const body = JSON.parse((request?.body as string | undefined) ?? '{}') as Record<string, unknown>;
-    return special(path.split('/').at(-1) ?? '', body, issues) ?? Response.json(answer(path, request?.method ?? '', body));
+    const answered = special(path.split('/').at(-1) ?? '', body, issues) ?? answer(path, request?.method ?? '', body);
+    return answered instanceof Response ? answered : Response.json(answered);
   });
   const views = new SavedViews(api, project(required), { tenant: 't', user: 'ann', name: 'Ann', role: 'editor' }, []);
   const model = new ProjectModel(api, views.project, views);
@@ -135,8 +147,7 @@ describe('rows below an open editor', () => {
     await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
     hold();
     const deleted = model.editor.apply({ deleted: [kept(2)] });
-    const take = actions.taking(rowOf(4), field('name'));
-    const end = model.editing.begin(4, 'name');
+    const { take, end } = actions.open(rowOf(4), field('name'));
     letGo();
     await deleted;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -162,11 +173,104 @@ describe('rows below an open editor', () => {
   it('do not matter to a result, which belongs to the issue of the editor', async () => {
     const { model, actions, issues, shown, rowOf, field } = opened();
     await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
-    const take = actions.taking(rowOf(4), field('name'));
+    const { take, end } = actions.open(rowOf(4), field('name'));
+    end();
     await model.editor.apply({ deleted: [kept(2)] });
     await vi.waitFor(() => expect(shown()).toEqual([1, 3, 4, 5]));
     take({ text: 'typed' });
     await vi.waitFor(() => expect(issues.get(4)?.name).toBe('typed'));
+  });
+});
+
+describe('an editor below which another user’s value has come to the page', () => {
+  /** Another user writes a field, of which no event comes. */
+  function other(issues: ReturnType<typeof opened>['issues'], num: number, fields: Stored['fields']) {
+    const issue = issues.get(num);
+    const version = (issue?.version ?? 0) + 1;
+    if (issue) issues.set(num, { ...issue, fields: { ...issue.fields, ...fields }, version, updated_by: 'bob', changed: { ...issue.changed, ...Object.fromEntries(Object.keys(fields).map((id) => [id, version])) } });
+  }
+
+  it.each([
+    ['the answer of an own edit', ({ model }: ReturnType<typeof opened>) => model.editor.apply({ edits: [{ num: 4, field: 'name', before: 'n4', after: 'mine' }] })],
+    ['reads of the rows and of the panel', ({ model }: ReturnType<typeof opened>) => {
+      model.rows.refresh();
+      return model.issue.show(4);
+    }],
+  ] as const)('asks which one to keep (%s)', async (_, arrive) => {
+    const page = opened();
+    const { model, actions, issues, shown, rowOf, field, mark } = page;
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    await model.issue.show(4);
+    const { take, end } = actions.open(rowOf(4), field('city'));
+    other(issues, 4, { city: 'Oslo' });
+    await arrive(page);
+    await vi.waitFor(() => expect([model.rows.held(4), model.issue.held(4)].map((row) => row?.values['city'])).toEqual(['Oslo', 'Oslo']));
+    take({ text: 'Rome' });
+    end();
+    await vi.waitFor(() => expect(mark(4, 'city')).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo' }));
+    expect(issues.get(4)?.fields['city']).toBe('Oslo');
+  });
+
+  it('in the panel asks as well, also for a check box or a cell without an editor', async () => {
+    const { model, actions, issues, shown, rowOf, field, mark } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    await model.issue.show(4);
+    other(issues, 4, { city: 'Oslo', cost: 7 });
+    await model.issue.show(4);
+    actions.commit(rowOf(4), field('city'), { text: 'Rome' });
+    await vi.waitFor(() => expect(mark(4, 'city')).toMatchObject({ kind: 'conflict', theirs: 'Oslo' }));
+    other(issues, 5, { cost: 7 });
+    await model.issue.show(5);
+    await model.editor.apply({ edits: [{ num: 5, field: 'cost', before: null, after: '8' }] });
+    expect(mark(5, 'cost')).toMatchObject({ kind: 'conflict', theirs: 7 });
+  });
+
+  it('does not ask about own edits of the cell: answered, in another form, or refused', async () => {
+    const { model, actions, issues, shown, rowOf, field, mark, hold, letGo } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    hold();
+    const first = model.editor.apply({ edits: [{ num: 4, field: 'city', before: null, after: ' rome' }] });
+    other(issues, 4, { cost: 7 });
+    const { take, end } = actions.open(rowOf(4), field('city'));
+    letGo();
+    await first;
+    expect(rowOf(4).values).toMatchObject({ city: 'rome', cost: 7 });
+    take({ text: 'Bonn' });
+    end();
+    await vi.waitFor(() => expect([issues.get(4)?.fields['city'], mark(4, 'city')]).toEqual(['Bonn', undefined]));
+    await model.editor.undo();
+    expect(issues.get(4)?.fields['city']).toBe('rome');
+    hold();
+    const refused = model.editor.apply({ edits: [{ num: 4, field: 'city', before: 'rome', after: 'Atlantis' }] });
+    const again = actions.open(rowOf(4), field('city'));
+    letGo();
+    await refused;
+    again.take({ text: 'Kyiv' });
+    again.end();
+    await vi.waitFor(() => expect(issues.get(4)?.fields['city']).toBe('Kyiv'));
+    await model.editor.undo();
+    expect(issues.get(4)?.fields['city']).toBe('rome');
+  });
+
+  it('asks if its row was no issue yet when it opened', async () => {
+    const { model, actions, issues, shown, rowOf, field, mark, hold, letGo } = opened();
+    await vi.waitFor(() => expect(shown()).toEqual([1, 2, 3, 4, 5]));
+    const draft = actions.draft();
+    hold();
+    actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
+    const { take, end } = actions.open(rowOf(draft), field('city'));
+    const other6 = actions.open(rowOf(draft), field('cost'));
+    letGo();
+    await vi.waitFor(() => expect(shown()).toContain(6));
+    other(issues, 6, { city: 'Oslo' });
+    await model.editor.apply({ edits: [{ num: 6, field: 'name', before: 'Foo', after: 'Bar' }] });
+    expect(rowOf(6).values['city']).toBe('Oslo');
+    take({ text: 'Rome' });
+    other6.take({ text: '5' });
+    end();
+    other6.end();
+    await vi.waitFor(() => expect(mark(6, 'city')).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo' }));
+    await vi.waitFor(() => expect(issues.get(6)?.fields).toMatchObject({ city: 'Oslo', cost: 5 }));
   });
 });
 
@@ -420,7 +524,7 @@ describe('a new row of a project with required fields', () => {
     const draft = actions.draft();
     hold();
     actions.commit(rowOf(draft), field('name'), { text: 'Foo' });
-    const take = actions.taking(rowOf(draft), field('city'));
+    const { take } = actions.open(rowOf(draft), field('city'));
     letGo();
     await vi.waitFor(() => expect(shown()).toContain(6));
     take({ text: 'Rome' });

@@ -98,4 +98,20 @@ describe('the client', () => {
     await api.request('GET', '/v1/projects/p', {});
     expect([sent(0), sent(1), sent(2)]).toEqual([null, 'token', null]);
   });
+
+  it.each([
+    ['/v1/projects/p/issues/batch', { operations: new Array(400).fill({}) }, {}],
+    ['/v1/projects/p/views/v1/order', {}, { items: new Array(400).fill({}) }],
+    ['/v1/projects/p/undo', {}, { undone: new Array(400).fill({}), refused: [] }],
+  ])('counts all issues that the token of %s names', async (address, body, answer) => {
+    const api = new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, (asked, request) => {
+      sent.push(new Headers(request?.headers).get('X-Consistency-Token'));
+      return Promise.resolve(Response.json(asked === address ? answer : {}, { headers: { 'X-Consistency-Token': asked as string } }));
+    });
+    const sent: (string | null)[] = [];
+    await api.request('POST', '/v1/projects/p/issues/batch', { body: { operations: new Array(101).fill({}) } });
+    await api.request('POST', address, { body });
+    await api.request('POST', GRID, { body: {} });
+    expect(sent.at(-1)).toBe(address);
+  });
 });

@@ -7,6 +7,9 @@ import { RecentWrites } from './recent';
 /** Names the issues that a write changed. Reads that carry it answer as if the index held them already. */
 const TOKEN = 'X-Consistency-Token';
 
+/** The lists of an answer that may contain the issues of its token: changes or placed rows, and reverted issues. */
+const LISTS = ['items', 'undone'] as const;
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 type PathOf<M extends Method> = {
@@ -109,7 +112,7 @@ export class Api {
     }
     const token = response.headers.get(TOKEN);
     const answer = text ? parseJson(text) : undefined;
-    if (token !== null) this.recent.keep(address, token, Math.max(issuesIn(body, 'operations'), issuesIn(answer, 'items')));
+    if (token !== null) this.recent.keep(address, token, Math.max(issuesIn(body, 'operations'), ...LISTS.map((list) => issuesIn(answer, list))));
     return { body: answer as T, headers: response.headers };
   }
 
@@ -157,7 +160,7 @@ function addressOf(template: string, inPath: Loose['path'], query: Loose['query'
   return given.length ? `${path}?${parameters.toString()}` : path;
 }
 
-/** The greatest number of issues that a token may name: a batch's operations, an answer's changes, or one. */
+/** The greatest number of issues that a token may name: those of a batch, those that an answer lists, or one. */
 function issuesIn(body: unknown, list: string): number {
   const all = body instanceof Object ? (body as Readonly<Record<string, unknown>>)[list] : null;
   return Array.isArray(all) ? all.length : 1;

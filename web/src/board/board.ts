@@ -5,6 +5,7 @@
  * field, so that conflicts, refusals, undo and live changes are the same as in the grid.
  */
 import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { versionsOf } from '../edits/rows';
 import { BATCH } from '../edits/writes';
 import { keyOf } from '../edits/marks';
 import type { Field } from '../fields/fields';
@@ -42,6 +43,8 @@ export interface Focus {
 /** Cards that are being moved. */
 export interface Carried {
   readonly nums: readonly number[];
+  /** As the user saw them when they were picked up: others may change them until they are dropped. */
+  readonly seen: readonly Row[];
   /** The name of the first. */
   readonly name: string;
   /** The key of the column over which they are; null for none. */
@@ -67,6 +70,8 @@ interface MoveOptions {
   readonly reveals?: boolean;
   /** The place in the column before which they go. */
   readonly place?: number | null;
+  /** Rows as the user saw them, if they may have changed since. */
+  readonly seen?: readonly Row[];
 }
 
 export class Board {
@@ -311,7 +316,8 @@ export class Board {
       this.actions.outcome.value = texts.tooMany(BATCH);
       return false;
     }
-    this.carried.value = { nums, name: String(valueOf(row, 'name') ?? num), over, place: null };
+    const seen = nums.flatMap((one) => this.model.rows.held(one) ?? []);
+    this.carried.value = { nums, seen, name: String(valueOf(row, 'name') ?? num), over, place: null };
     return true;
   }
 
@@ -385,7 +391,7 @@ export class Board {
       return;
     }
     this.carried.value = null;
-    void this.actions.reporting(() => this.move(carried.nums, column, carried.name, { reveals, place: carried.place }));
+    void this.actions.reporting(() => this.move(carried.nums, column, carried.name, { reveals, place: carried.place, seen: carried.seen }));
   }
 
   /** Whether cards can be put into a column. */
@@ -394,17 +400,21 @@ export class Board {
   }
 
   /** Give cards the value of a column, as one step of undo. They are there at once, and the API follows. */
-  async move(nums: readonly number[], column: Column, name: string, { reveals = true, place = null }: MoveOptions = {}): Promise<void> {
+  async move(nums: readonly number[], column: Column, name: string, { reveals = true, place = null, seen = [] }: MoveOptions = {}): Promise<void> {
     const { model, field } = this;
     if (!field) return;
-    const held = nums.flatMap((num) => model.rows.held(num) ?? []);
-    const others = nums.filter((num) => !model.rows.held(num));
+    const known = new Map(seen.map((row) => [row.num, row]));
+    const held = nums.flatMap((num) => known.get(num) ?? model.rows.held(num) ?? []);
+    const others = nums.filter((num) => !known.has(num) && !model.rows.held(num));
     const rows = others.length ? [...held, ...(await model.issuesOf(others))] : held;
     const edits = rows.map((row) => ({ num: row.num, field: field.id, before: valueOf(row, field.id), after: column.value })).filter(({ before, after }) => before !== after);
     const [first] = nums;
     const anchor = place === null ? null : this.anchorAt(column, place, new Set(nums));
     if ((!edits.length && !anchor) || first === undefined) return;
-    const written = anchor ? placeRows(model, { nums: rows.map(({ num }) => num), anchor, edits }) : model.editor.apply({ edits }).then(() => null);
+    const versions = versionsOf(rows);
+    const written = anchor
+      ? placeRows(model, { nums: rows.map(({ num }) => num), anchor, edits, seen: versions })
+      : model.editor.apply({ edits }, versions).then(() => null);
     batch(() => {
       this.actions.outcome.value = texts.moved(name, anchor ? rows.length : edits.length, this.nameOf(column));
       if (!column.hidden) this.choose(column.key, first, { reveals });

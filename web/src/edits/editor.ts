@@ -18,15 +18,21 @@ import { byIssue, clashes, fieldOfError, inverse, isEmpty, newNumbers, NO_CHANGE
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, without, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
 import { writeQueue as sharedQueue, type WriteQueue } from './write-queue';
+import { OpenCells } from './open-cells';
+import { WriteOrder, type Turn } from './order';
+import { OwnVersions } from './own-versions';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
-import { merged, withEdits } from './rows';
+import { answered, laterOf, withEdits } from './rows';
+import { drop, UnsentChanges, type Cell, type Unsent } from './unsent';
 import { BATCH, baseOf, patchIssue, problemIn, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** The rows in which an edit is shown. */
 export interface HeldRows {
   held(num: number): Row | undefined;
   replace(num: number, change: (row: Row) => Row): void;
+  /** A row as it was read, with the changes delivered since. */
+  caughtUp?(row: Row): Row;
   /** Show rows where they are being placed. Returns how to show them where the API has them. */
   place?(places: Arrangement): () => void;
 }
@@ -60,36 +66,25 @@ const MAX_OWN = 200;
 
 type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
 
-/** A change without an answer yet. */
-interface Unsent {
-  /** Its edits that are not refused, by issue. */
-  readonly edits: Map<number, readonly CellEdit[]>;
-  /** The version of each issue to which its edits apply; 0 if unknown. */
-  readonly bases: Map<number, number>;
-}
-
 type Result = { readonly row: Row } | { readonly version: number } | { readonly problem: ProblemDocument };
 
 export class Editor {
   readonly marks = signal<Marks>(new Map());
   readonly history = signal<History>(NO_HISTORY);
-  /** Undos and redos that are not over. Until then the history lacks their steps. */
-  readonly turns = signal(0);
   /** The progress of a write of many issues, while it runs. */
   readonly progress = signal<Progress | null>(null);
   /** The placements of rows without an answer yet. */
   readonly placing = signal(0);
   /** The issues that were not created or deleted. */
   readonly refusedIssues = signal<readonly RefusedIssue[]>([]);
-  /** The versions that this tab has written. An issue may be out of view when it is written again. */
-  private readonly versions = new Map<number, number>();
+  readonly open = new OpenCells();
+  private readonly versions = new OwnVersions();
   /** The ids of the last changes that were made here. */
   private readonly own = new Set<string>();
-  /** In their order. */
-  private readonly unsent = new Set<Unsent>();
-  private queue: Promise<unknown> = Promise.resolve();
-  /** Ends with the last undo or redo. */
-  private steps: Promise<unknown> = Promise.resolve();
+  private readonly unsent = new UnsentChanges();
+  private readonly order = new WriteOrder(this.unsent);
+  /** Undos and redos that are not over. Until then the history lacks their steps. */
+  readonly turns = this.order.steps;
 
   constructor(
     private readonly api: Api,
@@ -101,12 +96,16 @@ export class Editor {
     private readonly writeQueue: WriteQueue = sharedQueue,
   ) {}
 
-  /** Make a change as one step of undo. Resolves when all of it is written or refused. */
-  async apply(wanted: Partial<Change>): Promise<Outcome> {
+  /**
+   * Make a change as one step of undo. Resolves when all of it is written or refused. `seen`: the versions of issues in which
+   * the user saw the values before; by default those on the page.
+   */
+  async apply(wanted: Partial<Change>, seen: ReadonlyMap<number, number> = new Map()): Promise<Outcome> {
     const { edits, made, deleted, places } = { ...NO_CHANGE, ...wanted };
     this.unmark(edits);
     const changed = edits.filter(({ before, after }) => !sameValue(before, after));
-    return this.make({ edits: changed, made, deleted, ...(places && { places }) }, did);
+    const change = { edits: changed, made, deleted, ...(places && { places }) };
+    return this.make(change, did, (unsent) => this.write(change, unsent), seen);
   }
 
   /**
@@ -114,19 +113,20 @@ export class Editor {
    * it is no step any more, or a step of jobs. `undoJobs` reverts these by their id, and returns whether the step is over.
    */
   undo(step?: Change, undoJobs: (job: string) => Promise<boolean> = () => Promise.resolve(true)): Promise<Outcome | null> {
-    return this.inTurn(async () => {
+    return this.order.step(async (turn) => {
       const [last, rest] = undoing(this.history.peek(), step);
       if (!last) return null;
       this.history.value = rest;
       if (last.job !== undefined) {
+        turn.end();
         if (!(await undoJobs(last.job))) this.history.value = redid(this.history.peek(), last);
         return null;
       }
-      if (last.undo !== undefined) return this.reverse(last, undid, redid);
-      const back = this.unlessChanged(inverse(last));
+      if (last.undo !== undefined) return this.reverse(turn, last, undid, redid);
+      const back = this.unlessChanged(inverse(last), turn.unsent);
       const { id } = last;
-      const write = id === undefined ? undefined : (unsent: Unsent) => this.restore(back, id, unsent);
-      return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
+      const write = (unsent: Unsent) => (id === undefined ? this.writeAgain(back, unsent) : this.restore(back, id, unsent));
+      return this.carryOut(turn, back, (history, taken) => undid(history, inverse(taken)), write);
     });
   }
 
@@ -136,12 +136,13 @@ export class Editor {
   }
 
   redo(): Promise<Outcome | null> {
-    return this.inTurn(async () => {
+    return this.order.step(async (turn) => {
       const [last, rest] = redoing(this.history.peek());
       if (!last) return null;
       this.history.value = rest;
-      if (last.undo !== undefined) return this.reverse(last, redid, undid);
-      return this.make(this.unlessChanged(last), redid);
+      if (last.undo !== undefined) return this.reverse(turn, last, redid, undid);
+      const again = this.unlessChanged(last, turn.unsent);
+      return this.carryOut(turn, again, redid, (unsent) => this.writeAgain(again, unsent));
     });
   }
 
@@ -178,69 +179,66 @@ export class Editor {
     const mark = this.marks.peek().get(keyOf(num, field));
     if (mark?.kind !== 'conflict') return;
     if (take === 'theirs') this.unmark([{ num, field }]);
-    else await this.apply({ edits: [{ num, field, before: mark.theirs, after: mark.yours }] });
+    else await this.apply({ edits: [{ num, field, before: mark.theirs, after: mark.yours }] }, new Map([[num, mark.version]]));
   }
 
   /** Show edits, and write the change after the earlier ones; then record it in the history. */
   private make(
     change: Change,
     note: (history: History, taken: Change) => History,
-    write: (unsent: Unsent) => Promise<Outcome> = (unsent) => this.write(change, unsent),
+    write: (unsent: Unsent) => Promise<Outcome>,
+    seen?: ReadonlyMap<number, number>,
+  ): Promise<Outcome> {
+    return this.order.change((turn) => this.carryOut(turn, change, note, write, seen));
+  }
+
+  private async carryOut(
+    { unsent, earlier }: Turn,
+    change: Change,
+    note: (history: History, taken: Change) => History,
+    write: (unsent: Unsent) => Promise<Outcome>,
+    seen: ReadonlyMap<number, number> = new Map(),
   ): Promise<Outcome> {
     const { edits, made, deleted, places } = change;
     const placed = places?.forth.reduce((sum, { nums }) => sum + nums.length, 0) ?? 0;
-    const byNum = byIssue(edits);
-    const unsent: Unsent = { edits: new Map(byNum), bases: new Map([...byNum.keys()].map((num) => [num, this.seen(num)])) };
-    this.unsent.add(unsent);
+    for (const [num, own] of byIssue(edits)) {
+      unsent.edits.set(num, own);
+      const version = seen.get(num);
+      unsent.bases.set(num, version === undefined ? this.seen(num) : this.versions.since(num, version));
+    }
     // The extent of an undo by the API is not known yet.
     const answered = this.writeQueue.count(edits.length + made.length + deleted.length + placed || 1);
     this.show(edits);
     const putBack = places && this.rows.place?.(places);
     if (places) this.placing.value += 1;
     this.mark(edits, { kind: 'pending' });
-    const turn = this.queue.then(async () => {
-      try {
-        const outcome = await write(unsent);
-        if (places && !outcome.taken.places) putBack?.();
-        this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
-        if (!isEmpty(outcome.taken)) this.written(outcome.taken);
-        return outcome;
-      } finally {
-        this.progress.value = null;
-        if (places) this.placing.value -= 1;
-        this.unsent.delete(unsent);
-        answered();
-      }
-    });
-    this.queue = turn.catch(() => undefined);
-    return turn;
-  }
-
-  /**
-   * Undo or redo a step after all changes on the way, and after earlier calls. Until then the last step and the numbers
-   * of its issues are not known.
-   */
-  private inTurn(take: () => Promise<Outcome | null>): Promise<Outcome | null> {
-    this.turns.value += 1;
-    const turn = this.steps
-      .then(async () => {
-        for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
-        return take();
-      })
-      .finally(() => (this.turns.value -= 1));
-    this.steps = turn.catch(() => undefined);
-    return turn;
+    for (const edit of edits) this.follow(edit, edit.after, unsent);
+    for (const num of unsent.edits.keys()) this.showLater(num, unsent);
+    try {
+      await earlier;
+      const outcome = await write(unsent);
+      if (places && !outcome.taken.places) putBack?.();
+      this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
+      if (!isEmpty(outcome.taken)) this.written(outcome.taken);
+      return outcome;
+    } finally {
+      this.progress.value = null;
+      if (places) this.placing.value -= 1;
+      answered();
+    }
   }
 
   /**
    * The change of an undo or redo, without the edits of cells that someone has changed since that step. These are
    * conflicts, so that the user chooses.
    */
-  private unlessChanged(change: Change): Change {
+  private unlessChanged(change: Change, unsent: Unsent): Change {
     const edits = change.edits.filter((edit) => {
+      // The page shows the later value.
+      if (this.unsent.isEditedAfter(edit, unsent)) return true;
       const row = this.rows.held(edit.num);
       // A row that the API has reverted may not be read again yet.
-      if (!row || row.version < this.seen(edit.num)) return true;
+      if (!row || row.version < this.versions.last(edit.num)) return true;
       const theirs = valueOf(row, edit.field);
       if (!clashes(edit, theirs)) return true;
       this.mark([edit], { kind: 'conflict', yours: edit.after, theirs, version: row.version, by: null });
@@ -253,7 +251,12 @@ export class Editor {
    * Revert an undo that the API wrote, and `note` the step that reverses this again. `keep` keeps a step that
    * failed.
    */
-  private reverse(last: Change, note: (history: History, taken: Change) => History, keep: (history: History, last: Change) => History): Promise<Outcome> {
+  private reverse(
+    turn: Turn,
+    last: Change,
+    note: (history: History, taken: Change) => History,
+    keep: (history: History, last: Change) => History,
+  ): Promise<Outcome> {
     let failed = false;
     const write = async (): Promise<Outcome> => {
       try {
@@ -263,14 +266,14 @@ export class Editor {
         return { taken: NO_CHANGE, problems: [problemIn(error)] };
       }
     };
-    return this.make(NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
+    return this.carryOut(turn, NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
   }
 
   private async byApi(order: UndoRequest): Promise<Outcome> {
     const key = crypto.randomUUID();
     const { change, versions, refused } = await this.writeQueue.send(() => revert(this.api, this.project, { ...order, key }));
     if (change !== null) this.claim(change);
-    for (const [num, version] of versions ?? []) this.versions.set(num, version);
+    for (const [num, version] of versions ?? []) this.versions.wrote(num, version, this.seen(num));
     return { taken: { ...NO_CHANGE, ...(change !== null && { undo: change }) }, problems: [...refused.values()], issues: versions?.size ?? null };
   }
 
@@ -287,7 +290,7 @@ export class Editor {
         const version = versions === null ? issue.version + 2 : versions.get(issue.num);
         return refused.has(issue.num) || version === undefined ? [] : [{ ...issue, version }];
       });
-      for (const { num, version } of made) this.versions.set(num, version);
+      for (const { num, version } of made) this.versions.wrote(num, version);
       return { taken: { ...NO_CHANGE, made }, problems: [...refused.values()] };
     } catch (error) {
       if (error instanceof ApiError && FORGOTTEN.has(error.kind)) return this.write(change, unsent);
@@ -304,13 +307,18 @@ export class Editor {
     }
   }
 
-  private async write(change: Change, unsent: Unsent): Promise<Outcome> {
+  /** Write an undo or redo. It deletes only issues that others have not changed since this tab wrote them. */
+  private writeAgain(change: Change, unsent: Unsent): Promise<Outcome> {
+    return this.write(change, unsent, ({ num, version }) => this.versions.since(num, version));
+  }
+
+  private async write(change: Change, unsent: Unsent, deletedAt = ({ num, version }: Kept) => this.seen(num) || version): Promise<Outcome> {
     const id = changeId();
     this.claim(id);
     const edits = await this.writeEdits(unsent, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
     const placed = await this.place(change.places, id);
-    const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...versionOf(this.seen(num) || version) } }), id);
+    const deleted = await this.writeIssues(change.deleted, (issue) => ({ delete: { num: issue.num, ...versionOf(deletedAt(issue)) } }), id);
     const only = deleted.taken.length > 0 && !edits.length && !made.taken.length && !placed.places;
     const taken = { edits, made: made.taken, deleted: deleted.taken, ...(placed.places && { places: placed.places }), ...(only && { id }) };
     return { taken, problems: [...made.problems, ...placed.problems, ...deleted.problems] };
@@ -339,7 +347,10 @@ export class Editor {
       for (const [place, issue] of part.entries()) {
         const { num, version, problem } = results[place] ?? { num: null, version: null, problem: problemIn(null) };
         if (problem) refused.push({ issue, problem });
-        else taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
+        else {
+          taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
+          if (num !== null && version !== null) this.versions.wrote(num, version);
+        }
       }
     }
     if (refused.length) this.refusedIssues.value = [...this.refusedIssues.peek(), ...refused];
@@ -360,8 +371,8 @@ export class Editor {
           const before = this.seen(num);
           this.rows.replace(num, (row) => ({ ...row, key: place, version: row.version === version - 1 ? version : row.version }));
           if (before !== version - 1) continue;
-          this.versions.set(num, version);
-          this.rebase(num, before, version);
+          this.versions.wrote(num, version, before);
+          this.unsent.rebase(num, before, version);
         }
       }
       return { places, problems: [] };
@@ -399,16 +410,18 @@ export class Editor {
         // A value that was typed back while the edit before it was refused changes nothing.
         const changed = own.filter(({ before, after }) => !sameValue(before, after));
         // The API may write a value in another form, which undo compares with the row.
-        taken.push(...changed.map((edit) => ('row' in result ? { ...edit, after: valueOf(result.row, edit.field) } : edit)));
+        const written = changed.map((edit) => ('row' in result ? { ...edit, after: valueOf(result.row, edit.field) } : edit));
+        for (const edit of written) this.follow(edit, edit.after, unsent);
+        taken.push(...written);
         const base = bases.get(num) ?? 0;
         const version = 'row' in result ? result.row.version : result.version;
         const isNext = !base || version === base + 1;
-        if ('row' in result) this.rows.replace(num, (row) => merged(row, result.row));
+        if ('row' in result) this.take(result.row);
         else if (isNext) this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, version) }));
         // Otherwise the API has merged the edit with changes of others. If the row does not show these yet, the version
         // that was seen stays.
-        if ('row' in result || isNext) this.versions.set(num, version);
-        if (isNext) this.rebase(num, base, version);
+        if ('row' in result || isNext) this.versions.wrote(num, version, base);
+        if (isNext) this.unsent.rebase(num, base, version);
         this.unmark(own);
         this.showLater(num, unsent);
       }
@@ -416,33 +429,31 @@ export class Editor {
     return again;
   }
 
-  /**
-   * No one else wrote the issue between these versions: a waiting change on top of the first now applies to the second.
-   */
-  private rebase(num: number, from: number, to: number): void {
-    for (const { bases } of this.unsent) if (bases.get(num) === from) bases.set(num, to);
+  /** A change gives a cell another value than the user saw: the next edit of the cell, or its open editor, replaces that. */
+  private follow(cell: Cell, before: CellValue, unsent: Unsent): void {
+    if (!this.unsent.follow(cell, before, unsent)) this.open.follow(cell, before);
   }
 
   /** Show again the changes made after one that was answered. */
   private showLater(num: number, answered: Unsent): void {
-    const later = this.after(answered).flatMap(({ edits }) => edits.get(num) ?? []);
+    const later = this.unsent.laterEdits(num, answered);
     this.show(later);
     this.mark(later, { kind: 'pending' });
   }
 
   /** Whether all changes have an answer. */
   get isIdle(): boolean {
-    return !this.unsent.size;
+    return this.unsent.isEmpty;
   }
 
   /** Whether edits of an issue have no answer yet. */
   isWriting(num: number): boolean {
-    return [...this.unsent].some(({ edits }) => edits.get(num)?.length);
+    return this.unsent.editsOf(num).length > 0;
   }
 
   /** A row with the user's unanswered edits. */
   onTop(row: Row): Row {
-    const own = [...this.unsent].flatMap(({ edits }) => edits.get(row.num) ?? []);
+    const own = this.unsent.editsOf(row.num);
     return own.length ? withEdits(row, own) : row;
   }
 
@@ -464,9 +475,21 @@ export class Editor {
     }
   }
 
+  /** An answer may come after later changes: the issue with these, as far as the page has them. */
+  private latest(answer: Row, row = this.rows.held(answer.num)): Row {
+    const known = laterOf(answer, row);
+    return this.rows.caughtUp?.(known) ?? known;
+  }
+
+  /** Show an issue as the API answered it. */
+  private take(answer: Row): void {
+    this.rows.replace(answer.num, (row) => answered(row, this.latest(answer, row)));
+  }
+
   /** The version of an issue that the user saw, or wrote since; 0 if both are unknown. */
   private seen(num: number): number {
-    return Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0);
+    const row = this.rows.held(num);
+    return row ? this.versions.since(num, row.version) : this.versions.last(num);
   }
 
   /** Roll back the refused cells. Returns the other edits, to be written. */
@@ -492,7 +515,7 @@ export class Editor {
     try {
       // The refusal of a large issue does not contain it.
       const issue = (given as Issue | undefined) ?? (await this.writeQueue.send(() => readIssue(this.api, this.project, num)));
-      current = rowOf(issue);
+      current = this.latest(rowOf(issue));
       by = issue.updated_by;
     } catch (error) {
       this.rollBack(edits, error instanceof Error ? error.message : String(error), unsent);
@@ -500,16 +523,16 @@ export class Editor {
     }
     const clash = edits.filter((edit) => clashes(edit, valueOf(current, edit.field)));
     const rest = edits.filter((edit) => !clash.includes(edit));
-    this.versions.set(num, current.version);
+    this.versions.saw(num, current.version);
     unsent.bases.set(num, current.version);
     drop(unsent, clash);
-    this.rows.replace(num, (row) => merged(row, current));
+    this.take(current);
     this.show(rest);
     for (const edit of clash) {
       const { field } = edit;
       const theirs = valueOf(current, field);
       // The user made the later edits of the cell without seeing the other value, so there is one choice for all of them.
-      const yours = this.takeLatest(edit, unsent);
+      const yours = this.unsent.takeLatest(edit, unsent);
       if (sameValue(yours, theirs)) {
         this.unmark([edit]);
         continue;
@@ -523,42 +546,13 @@ export class Editor {
 
   private rollBack(edits: readonly CellEdit[], message: string, unsent: Unsent): void {
     drop(unsent, edits);
-    for (const edit of edits) this.followInstead(edit, unsent);
+    for (const edit of edits) this.follow(edit, edit.before, unsent);
     this.show(reverted(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';
       this.mark([edit], { kind: 'refused', text: textOf(type, edit.after), message });
     }
     for (const num of byIssue(edits).keys()) this.showLater(num, unsent);
-  }
-
-  /** An edit was refused: the next edit of its cell replaces the value that the refused one was to replace. */
-  private followInstead({ num, field, before }: CellEdit, refused: Unsent): void {
-    for (const { edits } of this.after(refused)) {
-      const own = edits.get(num) ?? [];
-      if (!own.some((edit) => edit.field === field)) continue;
-      edits.set(num, own.map((edit) => (edit.field === field ? { ...edit, before } : edit)));
-      return;
-    }
-  }
-
-  /**
-   * Take the later edits of a cell out of the changes without an answer. Returns the value of the last one; without any,
-   * that of the given edit.
-   */
-  private takeLatest({ num, field, after }: CellEdit, clashing: Unsent): CellValue {
-    const later = this.after(clashing).flatMap((unsent) => {
-      const own = (unsent.edits.get(num) ?? []).filter((edit) => edit.field === field);
-      drop(unsent, own);
-      return own;
-    });
-    return later.at(-1)?.after ?? after;
-  }
-
-  /** The changes without an answer that were made after another one. */
-  private after(earlier: Unsent): readonly Unsent[] {
-    const all = [...this.unsent];
-    return all.slice(all.indexOf(earlier) + 1);
   }
 
   /** Put the values into the rows that are held. */
@@ -594,9 +588,4 @@ export class Editor {
   private mark(cells: readonly { readonly num: number; readonly field: string }[], mark: Mark | null): void {
     if (cells.length) this.marks.value = marked(this.marks.peek(), cells, mark);
   }
-}
-
-/** These edits will not be written. */
-function drop({ edits }: Unsent, refused: readonly CellEdit[]): void {
-  for (const [num, own] of byIssue(refused)) edits.set(num, (edits.get(num) ?? []).filter((edit) => !own.includes(edit)));
 }

@@ -1,5 +1,6 @@
 /** Moves rows of the grid in a manual order: the selected or checked ones, by dragging and by keys. */
 import type { CellEdit } from '../edits/change';
+import { versionsOf } from '../edits/rows';
 import { BATCH } from '../edits/writes';
 import { isDraft, valueOf, type Row } from '../fields/values';
 import { nameOfGroup } from './group-entries';
@@ -26,6 +27,8 @@ interface Together {
 interface Carried extends Together {
   /** The name of the one that was pressed. */
   readonly name: string;
+  /** The loaded ones, as the user saw them: others may change them until they are dropped. */
+  readonly seen: ReadonlyMap<number, Row>;
   /** Others' changes may move rows again. */
   readonly release: () => void;
 }
@@ -58,7 +61,7 @@ export class Arranging {
     if (!this.model.canPlace || slot.kind !== 'issue' || !this.screen.isPlaced(row)) return null;
     const together = this.togetherWith(row);
     if (!together) return null;
-    this.carried = { ...together, name: nameOf(slot.row), release: this.model.hold() };
+    this.carried = { ...together, seen: this.heldIn(together), name: nameOf(slot.row), release: this.model.hold() };
     this.target = null;
     return together.count === 1 ? this.carried.name : words.rows(together.count);
   }
@@ -90,7 +93,7 @@ export class Arranging {
     const { carried, target } = this;
     this.carried = this.target = null;
     try {
-      if (carried && target) await this.readAndMove(carried, target);
+      if (carried && target) await this.readAndMove(carried, target, carried.seen);
     } finally {
       carried?.release();
     }
@@ -141,8 +144,23 @@ export class Arranging {
     return first && last ? targetBeyond({ first: first.first, last: last.last }, by, this.screen) : null;
   }
 
-  private readAndMove(together: Together, target: Edge): Promise<void> {
-    return this.actions.reporting(async () => this.move(await this.issuesOf(together), target));
+  private heldIn({ rows }: Together): ReadonlyMap<number, Row> {
+    const found = new Map<number, Row>();
+    for (const { first, last } of rows) {
+      for (let at = first; at <= last; at += 1) {
+        const slot = this.model.rows.at(at);
+        if (slot.kind === 'issue') found.set(slot.row.num, slot.row);
+      }
+    }
+    return found;
+  }
+
+  /** `seen`: rows as the user saw them, if they may have changed since. */
+  private readAndMove(together: Together, target: Edge, seen: ReadonlyMap<number, Row> = new Map()): Promise<void> {
+    return this.actions.reporting(async () => {
+      const rows = await this.issuesOf(together);
+      await this.move(rows.map((row) => seen.get(row.num) ?? row), target);
+    });
   }
 
   private async move(rows: readonly Row[], target: Edge): Promise<void> {
@@ -153,7 +171,7 @@ export class Arranging {
     const group = this.screen.groupOf(target.row);
     const edits = group ? this.editsInto(group, rows) : [];
     if (!first || !anchor || !edits) return;
-    const refusal = placeRows(model, { nums, anchor, edits });
+    const refusal = placeRows(model, { nums, anchor, edits, seen: versionsOf(rows) });
     const moved = model.rows.indexOf(first.num);
     if (moved !== undefined) {
       this.focus({ first: moved, last: moved + nums.length - 1 });

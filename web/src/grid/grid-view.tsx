@@ -226,7 +226,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const slot = rows.at(index);
       const type = model.field(field);
       if (slot.kind !== 'issue' || !type) return { take: () => undefined, end: () => undefined };
-      const take = actions.taking(slot.row, type);
+      const { take, end } = actions.open(slot.row, type);
       return {
         take: (typed) => {
           take(typed);
@@ -234,7 +234,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
           const last = model.size.rows - 1;
           if (index > last && last >= 0 && element.contains(document.activeElement)) grid.focus({ row: last, column: model.columns.peek().findIndex((column) => column.field === field) });
         },
-        end: model.editing.begin(slot.row.num, field),
+        end,
       };
     },
     suggestUsers: (prefix) => findUsers(model.api, prefix),

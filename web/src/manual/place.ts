@@ -11,10 +11,12 @@ export interface Wanted {
   readonly nums: readonly number[];
   readonly anchor: Anchor;
   readonly edits: readonly CellEdit[];
+  /** The versions of the rows in which the user saw the values before. */
+  readonly seen?: ReadonlyMap<number, number>;
 }
 
 /** Returns why the rows were not placed; null if they are. They are shown in place at once. */
-export async function placeRows(model: ProjectModel, { nums, anchor, edits }: Wanted): Promise<string | null> {
+export async function placeRows(model: ProjectModel, { nums, anchor, edits, seen }: Wanted): Promise<string | null> {
   const { manual: view } = model.view.peek();
   if (view === null || !model.canEdit) return null;
   const { rows } = model;
@@ -26,7 +28,7 @@ export async function placeRows(model: ProjectModel, { nums, anchor, edits }: Wa
     const slot = offset < 0 ? null : rows.inRun(run, offset);
     return slot?.kind === 'issue' ? slot.row.num : null;
   });
-  const { problems } = await model.editor.apply({ edits, places: { view, forth: [{ nums, anchor }], back } });
+  const { problems } = await model.editor.apply({ edits, places: { view, forth: [{ nums, anchor }], back } }, seen);
   const [problem] = problems;
   return problem ? reasonOf(problem) : null;
 }

@@ -9,11 +9,14 @@ import { jsonOf } from '../csv/json';
 import { newIssue, patchOf, type CellEdit, type Change, type Kept, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { faultsIn, whyRefused } from '../edits/faults';
-import { writeQueue } from '../edits/write-queue';
 import { keyOf } from '../edits/marks';
+import type { Seen } from '../edits/open-cells';
+import { writeQueue } from '../edits/write-queue';
+import { withEdits } from '../edits/rows';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { isDraft, valueOf, type CellValue, type Row } from '../fields/values';
+import type { OpenCell } from '../grid/grid';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
 import { countOf, MAX_NAMED, MAX_TARGETS, type Target } from '../rows/targets';
 import { joinedOf, rowCount, rowsOf, sourceOf, type Joined, type Rectangle, type Rows } from '../selection/range';
@@ -53,6 +56,8 @@ export class Actions {
    * issue is there: an editor that opened at the draft may still be open.
    */
   private readonly creating = new Map<number, Promise<number | null>>();
+  /** The issues that drafts became, as they were created, with the values of later editors. */
+  private readonly became = new Map<number, Row>();
   /** The values of each draft, by its number. */
   private readonly drafted = new Map<number, Drafted>();
 
@@ -60,16 +65,25 @@ export class Actions {
     this.readOnly = new ReadOnly(model);
   }
 
-  /** An editor of an issue opens. Returns how to take its result, wherever the row of the issue is by then. */
-  taking(row: Row, field: Field): (typed: Typed | null) => void {
-    return (typed) => this.commit(this.model.rows.held(row.num) ?? row, field, typed);
+  /** An editor of an issue opens. Returns how to take its result, and how to end it. */
+  open(row: Row, field: Field): OpenCell {
+    const { editor, editing } = this.model;
+    const [seen, close] = editor.open.open(row, field.id);
+    const end = editing.begin(row.num, field.id);
+    return {
+      take: (typed) => this.commit(row, field, typed, seen),
+      end: () => {
+        close();
+        end();
+      },
+    };
   }
 
   /**
    * An editor of an issue was closed; null if it leaves the value as it was. A text that is not valid in the field is
-   * marked at the cell.
+   * marked at the cell. `seen`: the value when the editor opened.
    */
-  commit(row: Row, field: Field, typed: Typed | null): void {
+  commit(row: Row, field: Field, typed: Typed | null, seen: Seen = { before: valueOf(row, field.id), version: row.version }): void {
     if (isDraft(row.num)) {
       void this.commitDraft(row.num, field, typed);
       return;
@@ -79,18 +93,18 @@ export class Actions {
       return;
     }
     if ('create' in typed) {
-      void this.commitNew(row, field, typed);
+      void this.commitNew(row, field, typed, seen);
       return;
     }
     const parsed = parseTyped(field, typed);
-    if (parsed.ok) void this.write([{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
+    if (parsed.ok) void this.writeOver(seen, { num: row.num, field: field.id, after: parsed.value });
     else this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
   }
 
   /** Add the options of a value that the field does not have yet, and then write the value. */
-  private async commitNew(row: Row, field: Field, typed: Extract<Typed, { value: CellValue }>): Promise<void> {
+  private async commitNew(row: Row, field: Field, typed: Extract<Typed, { value: CellValue }>, seen: Seen): Promise<void> {
     this.model.editor.hold(row.num, field.id);
-    if (await this.addOptions(row.num, field, createdBy(typed))) this.commit(row, field, { value: typed.value });
+    if (await this.addOptions(row.num, field, createdBy(typed))) this.commit(row, field, { value: typed.value }, seen);
   }
 
   /** Returns whether the field has these options now. If not, the cell is marked with the reason. */
@@ -434,8 +448,9 @@ export class Actions {
     if (!(await this.addOptions(num ?? draft, field, options))) return num;
     this.model.editor.unmark([{ num: draft, field: field.id }]);
     if (num === null) return this.createFrom(draft, field, value);
-    const before = this.model.rows.held(num)?.values[field.id] ?? null;
-    await this.write([{ num, field: field.id, before, after: value }]);
+    const row = this.became.get(num) ?? { num, version: 0, values: {} };
+    const { taken } = await this.writeOver({ before: valueOf(row, field.id), version: row.version }, { num, field: field.id, after: value });
+    this.became.set(num, withEdits(row, taken.edits));
     return num;
   }
 
@@ -450,8 +465,10 @@ export class Actions {
     const [issue] = outcome.taken.made;
     const [problem] = outcome.problems;
     this.report(problem ? { ...outcome, problems: [{ ...problem, detail: whyRefused(problem, this.model.fields) }] } : outcome);
-    if (issue) this.drafted.delete(draft);
-    else if (problem) this.drafted.set(draft, { values, lacking: this.markRefused(draft, field, problem) });
+    if (issue) {
+      this.drafted.delete(draft);
+      this.became.set(issue.num, this.model.rows.held(issue.num) ?? { ...issue, values: {} });
+    } else if (problem) this.drafted.set(draft, { values, lacking: this.markRefused(draft, field, problem) });
     return issue?.num ?? null;
   }
 
@@ -608,6 +625,11 @@ export class Actions {
       };
       this.question.value = question;
     });
+  }
+
+  /** Write the value of a cell over the one that the user saw. */
+  private writeOver({ before, version }: Seen, edit: Omit<CellEdit, 'before'>): Promise<Outcome> {
+    return this.model.editor.apply({ edits: [{ ...edit, before }] }, new Map([[edit.num, version]]));
   }
 
   private async write(edits: readonly CellEdit[]): Promise<void> {

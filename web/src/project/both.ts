@@ -2,14 +2,14 @@
 import type { HeldRows } from '../edits/editor';
 
 /**
- * The rows of the grid and the issue in the panel: an edit is shown in both, and written under the later of their
- * versions.
+ * The rows of the grid and the issue in the panel: an edit is shown in both, and written under the earlier of their
+ * versions. The user may not have seen the later one.
  */
 export function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {
   return {
     held: (num) => {
       const [one, other] = [rows.held(num), issue.held(num)];
-      return one && other ? (one.version < other.version ? other : one) : (one ?? other);
+      return one && other ? (one.version > other.version ? other : one) : (one ?? other);
     },
     place: (places) => rows.place?.(places) ?? (() => undefined),
     replace: (num, change) => {

@@ -178,7 +178,11 @@ export class ProjectModel {
       read: (nums, columns) => readRows(api, project.id, nums, columns),
     });
     this.issue = new OpenIssue(api, project.id, (row) => this.upToDate([row])[0] ?? row);
-    const held: HeldRows = { ...bothOf(this.rows, this.issue), place: (places) => this.showPlaced(places) };
+    const held: HeldRows = {
+      ...bothOf(this.rows, this.issue),
+      caughtUp: (row) => this.live.caughtUp([row])[0] ?? row,
+      place: (places) => this.showPlaced(places),
+    };
     this.editor = new Editor(api, project.id, this.fields, held, (change) => this.written(change));
     this.editing = new Editing(this.editor, () => this.letMove());
     this.added = new AddedRows(project, this.fields, (num) => this.rows.held(num), (rows) => {

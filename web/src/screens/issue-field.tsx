@@ -1,11 +1,12 @@
 /** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { permits } from '../auth/session';
 import type { Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import { linkOf } from '../fields/format';
 import { unavailableIn, valueOf, type Row } from '../fields/values';
+import type { OpenCell } from '../grid/grid';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { useFocusAfterEdit } from '../ui/focus';
@@ -28,13 +29,14 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
   const [editing, setEditing] = useState(false);
   const id = useId();
   const { button, ended } = useFocusAfterEdit(editing);
+  const opened = useRef<OpenCell | null>(null);
   const value = valueOf(row, field.id);
   const mark = model.editor.marks.value.get(keyOf(row.num, field.id));
   const note = noteOf(mark);
   const end = (typed: Typed | null, byKey: boolean) => {
     ended(byKey);
     setEditing(false);
-    actions.commit(row, field, typed);
+    opened.current?.take(typed);
   };
   const address = typeof value === 'string' ? linkOf(field.format, value) : null;
   const markdown = field.format?.as === 'markdown' && typeof value === 'string' ? value : null;
@@ -51,7 +53,10 @@ export function IssueField({ model, actions, row, field, isTitle = false }: Issu
           value={value}
           mayCreate={permits(model.role, 'admin')}
           refused={refusedText(mark)}
-          begin={() => model.editing.begin(row.num, field.id)}
+          begin={() => {
+            opened.current = actions.open(row, field);
+            return opened.current.end;
+          }}
           onEnd={end}
         />
       )}
