@@ -573,7 +573,7 @@ describe('issues', () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
     editor.began('c');
-    let end = (_: boolean) => {};
+    let end: (isOver: boolean) => void = () => undefined;
     const undone = editor.undo(undefined, () => new Promise((resolve) => (end = resolve)));
     await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     expect(editor.turns.value).toBe(1);

@@ -160,7 +160,7 @@ function addressOf(template: string, inPath: Loose['path'], query: Loose['query'
   return given.length ? `${path}?${parameters.toString()}` : path;
 }
 
-/** The greatest number of issues that a token may name: those of a batch, those that an answer lists, or one. */
+/** The greatest number of issues that a token may name: a batch's operations, the issues in a list of the answer, or one. */
 function issuesIn(body: unknown, list: string): number {
   const all = body instanceof Object ? (body as Readonly<Record<string, unknown>>)[list] : null;
   return Array.isArray(all) ? all.length : 1;

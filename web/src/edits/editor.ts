@@ -23,7 +23,7 @@ import { WriteOrder, type Turn } from './order';
 import { OwnVersions } from './own-versions';
 import { placeRows, type Arrangement } from './placing';
 import { revert, type UndoRequest } from './revert';
-import { answered, laterOf, withEdits } from './rows';
+import { laterOf, withAnswer, withEdits } from './rows';
 import { drop, UnsentChanges, type Cell, type Unsent } from './unsent';
 import { BATCH, baseOf, patchIssue, problemIn, readIssue, versionOf, writeBatch, type Operation, type OperationResult } from './writes';
 
@@ -483,7 +483,7 @@ export class Editor {
 
   /** Show an issue as the API answered it. */
   private take(answer: Row): void {
-    this.rows.replace(answer.num, (row) => answered(row, this.latest(answer, row)));
+    this.rows.replace(answer.num, (row) => withAnswer(row, this.latest(answer, row)));
   }
 
   /** The version of an issue that the user saw, or wrote since; 0 if both are unknown. */

@@ -23,7 +23,7 @@ export class WriteOrder {
   change<T>(make: (turn: Turn) => Promise<T>): Promise<T> {
     const { last: earlier } = this;
     const unsent = this.unsent.begin();
-    let ended = () => {};
+    let ended: () => void = () => undefined;
     this.last = new Promise<void>((resolve) => (ended = resolve));
     const end = () => {
       this.unsent.end(unsent);

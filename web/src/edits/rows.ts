@@ -15,7 +15,7 @@ export function laterOf(answer: Row, row: Row | undefined): Row {
 }
 
 /** A row with the values of an answer, unless it has a later version. */
-export function answered(row: Row, answer: Row): Row {
+export function withAnswer(row: Row, answer: Row): Row {
   return row.version > answer.version ? row : merged(row, answer);
 }
 

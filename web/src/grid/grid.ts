@@ -6,7 +6,7 @@
  * is drawn.
  */
 import type { SortKey } from '../api/types';
-import type { Typed } from '../cells/editors/editor';
+import type { OpenCell } from '../cells/editors/editor';
 import type { Field } from '../fields/fields';
 import type { Point } from '../place';
 import type { StickyHead } from '../rows/sticky';
@@ -30,14 +30,6 @@ export type Context =
   | { readonly kind: 'row'; readonly row: number }
   | { readonly kind: 'group'; readonly row: number }
   | { readonly kind: 'head'; readonly field: string };
-
-/** The cell of an open editor. It stays that of its issue, even if the rows move. */
-export interface OpenCell {
-  /** The editor has this result; null: it leaves the value as it was. */
-  take(typed: Typed | null): void;
-  /** The editor is closed. */
-  end(): void;
-}
 
 /** The questions and events of the grid to its owner. */
 export interface GridOwner {

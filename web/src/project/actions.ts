@@ -1,7 +1,7 @@
 /** The user's actions on the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import { OfflineError, type ProblemDocument } from '../api/problem';
-import type { Typed } from '../cells/editors/editor';
+import type { OpenCell, Typed } from '../cells/editors/editor';
 import { formatValue } from '../cells/format';
 import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
@@ -16,7 +16,6 @@ import { withEdits } from '../edits/rows';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { isDraft, valueOf, type CellValue, type Row } from '../fields/values';
-import type { OpenCell } from '../grid/grid';
 import { fromTsv, toHtml, toMarkdown, toTsv, type Block } from '../selection/clipboard';
 import { countOf, MAX_NAMED, MAX_TARGETS, type Target } from '../rows/targets';
 import { joinedOf, rowCount, rowsOf, sourceOf, type Joined, type Rectangle, type Rows } from '../selection/range';

@@ -1,12 +1,11 @@
 /** A field of the issue in the panel: its value, the grid's editor if it may be changed, and its marks. */
 import { useId, useRef, useState } from 'preact/hooks';
 import { permits } from '../auth/session';
-import type { Typed } from '../cells/editors/editor';
+import type { OpenCell, Typed } from '../cells/editors/editor';
 import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import { linkOf } from '../fields/format';
 import { unavailableIn, valueOf, type Row } from '../fields/values';
-import type { OpenCell } from '../grid/grid';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { useFocusAfterEdit } from '../ui/focus';

@@ -17,6 +17,14 @@ export interface CellEditor {
   close(): void;
 }
 
+/** The cell of an open editor. It stays that of its issue, even if the rows move. */
+export interface OpenCell {
+  /** The editor has this result; null: it leaves the value as it was. */
+  readonly take: (typed: Typed | null) => void;
+  /** The editor is closed. */
+  readonly end: () => void;
+}
+
 export interface EditorParams {
   readonly field: Field;
   readonly value: CellValue;

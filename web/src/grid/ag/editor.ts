@@ -1,9 +1,8 @@
 /** Puts the editor of a field's type into the library's place for it. */
 import type { ICellEditorComp, ICellEditorParams } from 'ag-grid-community';
 import { editorFor, type OpenEditor } from '../../cells/editors';
-import type { Typed } from '../../cells/editors/editor';
+import type { OpenCell, Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
-import type { OpenCell } from '../grid';
 import type { CellParams } from './cell';
 
 /** The result of an editor, in its own object: the library would drop a result that equals the value. */
