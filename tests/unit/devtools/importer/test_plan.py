@@ -216,7 +216,9 @@ def test_columns_match_the_attributes_of_a_project_by_name_before_id() -> None:
         "Zip": "zip",
     }
     swapped = plan({"title": list("ab"), "Due": ["1", "2"], "Deadline": ["3", "4"]}).matched(names)
-    row = {"title": "a", "Due": "1", "Deadline": "3"}
-    assert operation(swapped, row)["fields"] == {"due_2": "1", "due": "3"}
+    assert operation(swapped, {"title": "a", "Due": "1", "Deadline": "3"})["fields"] == {
+        "due_2": "1",
+        "due": "3",
+    }
     alone = plan({"title": list("ab"), "Due": ["1", "2"]}).matched({"due": "Deadline"})
     assert [one.id for one in alone.attributes] == ["due"]
