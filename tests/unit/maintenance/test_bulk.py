@@ -747,6 +747,14 @@ def test_a_job_fails_if_its_filter_or_values_lose_their_field(
     assert (ended["state"], ended["done"], ended["problem"]["type"]) == ("failed", 3, "conflict")
 
 
+def test_a_job_that_waits_fails_if_its_order_loses_its_field(table: MemoryTable, time: Passing) -> None:
+    rows = {"sort": [{"field": "cost"}], "from": 0, "to": 2}
+    job = start(table, {"filter": None, "rows": rows, "set": {"state": "closed"}})
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", None)
+    ended = finish(table, time, job)
+    assert (ended["state"], ended["done"], ended["problem"]["type"]) == ("failed", 0, "conflict")
+
+
 def test_a_job_fails_if_its_option_is_dropped(table: MemoryTable, time: Passing) -> None:
     job = start(
         table, {"filter": {"field": "kind", "op": "eq", "value": "b"}, "set": {"fields": {"kind": "c"}}}

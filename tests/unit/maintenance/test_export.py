@@ -465,6 +465,15 @@ def test_a_field_of_the_filter_that_is_deleted_fails_the_job_and_leaves_nothing(
     assert not world.s3.uploads
 
 
+def test_a_field_of_the_order_that_is_deleted_before_the_rows_are_frozen_fails_the_job(
+    world: World, time: Passing
+) -> None:
+    job = begin(world, sort=[{"field": "cost"}])
+    attributes.delete_attribute(world.table, Catalogs(), ADMIN, PROJECT, "cost", None)
+    done = finish(world, time, job)
+    assert (done["state"], done["problem"]["type"]) == ("failed", "conflict")
+
+
 def test_a_column_that_is_deleted_meanwhile_stays_and_is_empty(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 3)

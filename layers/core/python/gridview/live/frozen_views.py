@@ -12,7 +12,7 @@ from gridview.live.change_requests import rows_of
 from gridview.live.followed_rows import FollowedRows, followable
 from gridview.query.references import Reference
 from gridview.query.relative_operands import resolve_stored
-from gridview.query.stored_filters import from_stored
+from gridview.query.stored_queries import from_stored
 from gridview.query.view_answers import query_json
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM

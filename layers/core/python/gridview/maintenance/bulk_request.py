@@ -25,7 +25,7 @@ from gridview.query.predicates import Filter
 from gridview.query.references import Reference
 from gridview.query.request_filters import FilterDocument, collecting, parse_with_filter
 from gridview.query.sort_order import RowRange
-from gridview.query.stored_filters import from_stored, to_stored
+from gridview.query.stored_queries import from_stored, order_from_stored, order_to_stored, to_stored
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
@@ -111,12 +111,12 @@ class BulkOrder:
         return None if self.filter is None else from_stored(catalog, self.filter)
 
     def rows_in(self, catalog: Catalog) -> RowRange | None:
-        """Return the rows in question. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so
-        any more.
+        """Return the rows in question. Conflict if a field of their order has been deleted. IndexNotReady,
+        QueryTooExpensive: nothing can be sorted so any more.
         """
         if self.rows is None:
             return None
-        keys = resolve_row_number(catalog, {"sort": self.rows["sort"]}).keys
+        keys = resolve_row_number(catalog, {"sort": order_from_stored(catalog, self.rows["sort"])}).keys
         return RowRange(keys, self.rows["first"], self.rows["last"])
 
     def edit_in(self, catalog: Catalog) -> Edit | None:
@@ -223,4 +223,4 @@ def _rows(catalog: Catalog, rows: RowsInput) -> dict[str, Any]:
         )
     sort = [key.to_json() for key in rows.sort]
     resolve_row_number(catalog, {"sort": sort})
-    return {"sort": sort, "first": rows.first, "last": rows.last}
+    return {"sort": order_to_stored(catalog, sort), "first": rows.first, "last": rows.last}

@@ -13,7 +13,13 @@ from gridview.query.predicates import Filter
 from gridview.query.references import Reference
 from gridview.query.request_filters import FilterDocument, not_with_a_view, parse_resolved
 from gridview.query.sort_order import Keys
-from gridview.query.stored_filters import from_stored, to_stored
+from gridview.query.stored_queries import (
+    from_stored,
+    order_from_stored,
+    order_to_stored,
+    stored_field,
+    to_stored,
+)
 from gridview.schema.catalog import Catalog
 from gridview.schema.fields import NUM, Field
 from gridview.schema.ids import VIEW, view_number
@@ -103,8 +109,10 @@ class ExportOrder:
         return (*(one for one in named if one is not None), *(only.fields() if only is not None else ()))
 
     def keys_in(self, catalog: Catalog) -> Keys:
-        """Return the order. InvalidRequest, IndexNotReady, QueryTooExpensive: nothing can be sorted so any more."""
-        return resolve_row_number(catalog, {"sort": self.sort}).keys
+        """Return the order. Conflict if a field of it has been deleted. IndexNotReady, QueryTooExpensive: nothing can
+        be sorted so any more.
+        """
+        return resolve_row_number(catalog, {"sort": order_from_stored(catalog, self.sort)}).keys
 
     def recent_writes(self) -> Recent:
         """Return the writes that the index has to include when the rows are frozen."""
@@ -148,19 +156,14 @@ def parse_export(
         columns = saved["columns"] and [column["field"] for column in saved["columns"]]
         only = parse_resolved(catalog, saved["query"]["filter"], reference).only
     resolve_row_number(catalog, {"sort": sort})
-    named = None if columns is None else [_key(catalog, name) for name in columns]
+    named = None if columns is None else [stored_field(catalog, name) for name in columns]
     if named is None and request.format == "csv":
         named = [NUM, *(field.key for field in (*catalog.builtins, *catalog.attributes))]
     return ExportOrder(
         request.format,
         request.formula_guard,
         None if only is None else to_stored(only),
-        sort,
+        order_to_stored(catalog, sort),
         named,
         tuple(to_texts(recent)),
     )
-
-
-def _key(catalog: Catalog, name: str) -> str:
-    field = catalog.get(name)
-    return NUM if field is None else field.key

@@ -1,4 +1,4 @@
-"""Filters in stored form: the same filter is read back, whatever the present names of fields and options."""
+"""Filters and orders in stored form: the same ones are read back, whatever the present names of fields and options."""
 
 import random
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 
 from gridview.encoding.attribute_values import from_wire, to_wire
 from gridview.query.predicates import parse_filter
-from gridview.query.stored_filters import from_stored, to_stored
+from gridview.query.stored_queries import from_stored, order_from_stored, order_to_stored, to_stored
 from gridview.schema.catalog import Catalog
 from gridview.support.errors import Conflict
 from tests.unit.query.test_bitmap_scan import Project, filters, small_blocks
@@ -67,3 +67,24 @@ def test_other_names_make_no_difference_and_a_deleted_field_is_a_conflict(projec
     deleted = replace(kind, deleted=3)
     with pytest.raises(Conflict, match="deleted"):
         from_stored(replace(catalog, attributes=others, deleting=(deleted,)), stored)
+
+
+def test_an_order_follows_its_fields_and_does_not_take_a_new_field_of_the_same_id(project: Project) -> None:
+    catalog = project.catalog
+    kind = catalog.get("kind")
+    assert kind is not None
+    asked = [
+        {"field": "kind", "direction": "desc", "nulls": "first"},
+        {"field": "state", "direction": "asc", "nulls": "last"},
+        {"field": "num", "direction": "desc", "nulls": "last"},
+    ]
+    stored = order_to_stored(catalog, asked)
+    assert order_from_stored(catalog, stored) == asked
+    others = tuple(one for one in catalog.attributes if one.id != "kind")
+    renamed = replace(catalog, attributes=(replace(kind, id="sort"), replace(kind, key="a99"), *others))
+    assert order_from_stored(renamed, stored) == [{**asked[0], "field": "sort"}, *asked[1:]]
+    anew = replace(catalog, attributes=(replace(kind, key="a99"), *others))
+    with pytest.raises(Conflict, match="deleted"):
+        order_from_stored(anew, stored)
+    manual = [{"manual": "v3"}]
+    assert order_from_stored(anew, order_to_stored(catalog, manual)) == manual
