@@ -65,7 +65,7 @@ export function Card({ slot, ...props }: CardProps) {
       aria-busy={slot.kind === 'loading'}
       {...(row && { 'data-card': row.num })}
     >
-      {row ? <Content row={row} {...props} /> : slot.kind === 'loading' && <span class="visually-hidden">{words.loading}</span>}
+      {row ? <Content row={row} {...props} /> : <span class="visually-hidden">{slot.kind === 'gone' ? words.gone : words.loading}</span>}
     </div>
   );
 }

@@ -38,6 +38,7 @@ export const boardWords = {
   tooMany: (most: number) => `At most ${cardsOf(most)} move at once. Uncheck some, or use “Change” below the board.`,
   moveTo: (column: string) => `Move to ${column}`,
   card: (num: number) => `Card of issue ${num}`,
+  gone: 'This card has moved.',
   placed: (name: string, cards: number, place: number, column: string) => `Moved ${what(name, cards)} to place ${words.count(place)} in ${column}.`,
   atTop: 'The cards are at the top of the column already.',
   atBottom: 'The cards are at the bottom of the column already.',

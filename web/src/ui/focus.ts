@@ -1,6 +1,6 @@
 /** The place of the focus when something opens, and when that closes. */
 import type { RefObject } from 'preact';
-import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
 
 const FIELDS = 'input, select, textarea';
 const CONTROLS = `${FIELDS}, button, a[href], summary`;
@@ -72,7 +72,8 @@ interface FocusAfterEdit {
 export function useFocusAfterEdit(editing: boolean): FocusAfterEdit {
   const button = useRef<HTMLButtonElement>(null);
   const goesBack = useRef(false);
-  useEffect(() => {
+  // At once: a later effect of the beginning could run after a quick end, and would forget the key.
+  useLayoutEffect(() => {
     if (!editing && goesBack.current) button.current?.focus();
     goesBack.current = false;
   }, [editing]);
