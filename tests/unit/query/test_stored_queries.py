@@ -83,8 +83,8 @@ def test_an_order_follows_its_fields_and_does_not_take_a_new_field_of_the_same_i
     others = tuple(one for one in catalog.attributes if one.id != "kind")
     renamed = replace(catalog, attributes=(replace(kind, id="sort"), replace(kind, key="a99"), *others))
     assert order_from_stored(renamed, stored) == [{**asked[0], "field": "sort"}, *asked[1:]]
-    anew = replace(catalog, attributes=(replace(kind, key="a99"), *others))
+    another = replace(catalog, attributes=(replace(kind, key="a99"), *others))
     with pytest.raises(Conflict, match="deleted"):
-        order_from_stored(anew, stored)
+        order_from_stored(another, stored)
     manual = [{"manual": "v3"}]
-    assert order_from_stored(anew, order_to_stored(catalog, manual)) == manual
+    assert order_from_stored(another, order_to_stored(catalog, manual)) == manual

@@ -4,7 +4,7 @@
     [{"field": "a2", "direction": "desc", "nulls": "last"}]
 
 Fields, options and values are in stored form. So a filter and an order keep their meaning when fields or options are
-renamed, and do not take the id of a deleted field for the new field that has it.
+renamed. A new field may have the id of a deleted one, and is not taken for it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
