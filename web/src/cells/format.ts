@@ -3,6 +3,7 @@ import type { Exact } from '../api/json';
 import { MAX_PLAIN_EXPONENT } from '../fields/decimal';
 import type { Field } from '../fields/fields';
 import { formattedNumber, type FieldFormat } from '../fields/format';
+import { marksOf } from '../fields/number-marks';
 import type { CellValue, NumberRange } from '../fields/values';
 import { words } from '../words';
 import { dateFormats, type DateStyle } from './date-formats';
@@ -14,7 +15,7 @@ export function numberFormatter(locale?: string): (value: Exact) => string {
   const numbers = new Intl.NumberFormat(locale);
   const digits = new Intl.NumberFormat(locale, { useGrouping: false });
   const parts = numbers.formatToParts(-1.5);
-  const point = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+  const { point } = marksOf(numbers);
   // Also the mark of direction before the sign, in locales that have one.
   const minus = parts.slice(0, parts.findIndex(({ type }) => type === 'integer')).map(({ value }) => value).join('');
   /** Digits with the point after the one of this power of ten. */

@@ -23,6 +23,7 @@ import { words } from '../words';
 import { mountGrid } from './ag/adapter';
 import { permits } from '../auth/session';
 import { ContextMenu, subjectOf, type OpenContext } from './context-menu';
+import { focusSelection } from './focus-selection';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
 import { rowColor } from './row-color';
@@ -76,13 +77,9 @@ export function GridView({ model, actions, onAdd, onReady }: GridViewProps) {
   useEffect(() => {
     // The element that had the focus before the menu may have been drawn again.
     if (isOpen || !hadFocus.current || document.activeElement !== document.body) return;
-    const selection = model.selection.peek();
     const button = grid.current?.headOf(head.current)?.querySelector<HTMLElement>('.head-menu');
     if (button) button.focus();
-    else if (selection) {
-      grid.current?.focus(selection.anchor);
-      model.selection.value = selection;
-    }
+    else focusSelection(grid.current, model);
   }, [isOpen]);
   return (
     <>

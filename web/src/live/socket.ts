@@ -56,15 +56,16 @@ const REPLACED = 'replaced';
 const STAY = 240 * SECOND;
 /** How long before its end a socket is renewed. */
 const RENEW_BEFORE = 60 * SECOND;
-/** The least wait after each ticket of the same token: there is no newer one yet, or the clock of the page is ahead. */
-const SAME_TOKEN = [15 * SECOND, 30 * SECOND, 45 * SECOND] as const;
+/** By how much the least wait grows with each ticket of the same token: none is newer yet, or the page's clock is ahead. */
+const SAME_TOKEN = 15 * SECOND;
+const LONGEST_SAME_TOKEN = 45 * SECOND;
 
 /** How a conversation ended: it delivered something, it delivered nothing, or newer sockets of the user replaced it. */
 export type Ending = 'worked' | 'failed' | 'replaced';
 
 /** Milliseconds before a ticket is bought again, by the end of its token, and how often in a row that was the same. */
 function untilRenewal(expires: string, sameTokens: number): number {
-  const least = sameTokens ? (SAME_TOKEN[sameTokens - 1] ?? SAME_TOKEN[2]) : SECOND;
+  const least = sameTokens ? Math.min(sameTokens * SAME_TOKEN, LONGEST_SAME_TOKEN) : SECOND;
   return Math.max(new Date(expires).getTime() - Date.now() - RENEW_BEFORE, least);
 }
 

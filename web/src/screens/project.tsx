@@ -5,6 +5,7 @@ import { ApiError } from '../api/problem';
 import { permits, type Person, type Session } from '../auth/session';
 import type { BoardHandle } from '../board/board-view';
 import { isComposing } from '../composing';
+import { focusSelection } from '../grid/focus-selection';
 import type { Grid } from '../grid/grid';
 import type { Unwritten } from '../edits/unwritten';
 import type { Field } from '../fields/fields';
@@ -235,10 +236,7 @@ function OpenProject({ api, drafts, unwritten, projects, views, feed, onOpened, 
   const isOpen = isAsking || panels.window.value !== null;
   useEffect(() => {
     // The element that had the focus before may be gone, such as an editor.
-    const selection = model.selection.peek();
-    if (isOpen || !selection || document.activeElement !== document.body) return;
-    grid.current?.focus(selection.anchor);
-    model.selection.value = selection;
+    if (!isOpen && document.activeElement === document.body) focusSelection(grid.current, model);
   }, [isOpen, drawer === null]);
   const add: MenuSources['onAdd'] = (values = []) => {
     if (grid.current && 'add' in grid.current) {
