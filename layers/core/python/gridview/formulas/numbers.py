@@ -67,8 +67,8 @@ def _exact(rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
 
 
 _EXACT = _exact()
-_GUARDED = decimal.Context(prec=NUMBER_DIGITS + 12, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""For powers, which are rounded a second time: the first error stays beyond the digits of fields."""
+_GUARDED = decimal.Context(prec=3 * NUMBER_DIGITS, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+"""For powers, which are rounded a second time. Near 1, what decides a half comes up to twice the digits of fields later."""
 
 _ZERO, _ONE, _MINUS_ONE = Decimal(0), Decimal(1), Decimal(-1)
 
