@@ -47,9 +47,7 @@ COMMANDS = {
         "devtools.importer.arguments:add_arguments",
     ),
     "test": Command("run the tests", f"{_CHECKS}:test", f"{_CHECKS}:add_arguments"),
-    "prove": Command.of(
-        "devtools.proof.prove.command", "run all proofs at full length (three to four hours)"
-    ),
+    "prove": Command.of("devtools.proof.prove.command", "run all proofs at full length (two to four hours)"),
     "soak": Command.of(
         "devtools.proof.soak.command", "load and kill a local stack for an hour, then compare"
     ),

@@ -18,7 +18,7 @@ _SHOWN = 10
 """Differences of a proof that are printed."""
 
 _DESCRIPTION = """\
-Run every proof at full length. That takes three to four hours on two cores. Run it at the end of a piece of work, or
+Run every proof at full length. That takes two to four hours on two cores. Run it at the end of a piece of work, or
 each night; for every change, run `./dev test`. To see what each proof proves, use --list.
 
 Each proof prints one line with its figures and its CPU minutes. If this machine lacks something that a proof needs,
