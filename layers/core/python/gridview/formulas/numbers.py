@@ -68,7 +68,9 @@ def _exact(rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
 
 _EXACT = _exact()
 _GUARDED = decimal.Context(prec=3 * NUMBER_DIGITS, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""For powers, which are rounded a second time. Near 1, what decides a half comes up to twice the digits of fields later."""
+"""For powers, which are rounded a second time. Near short numbers, such as 1 or 2, they can end in what looks like exactly
+a half. The digits that decide it come after some 38 zeros or nines.
+"""
 
 _ZERO, _ONE, _MINUS_ONE = Decimal(0), Decimal(1), Decimal(-1)
 
