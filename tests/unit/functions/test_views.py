@@ -136,6 +136,11 @@ def test_a_view_with_only_a_name_is_private_and_plain(api: Client, home: str) ->
     assert made["visibility"] == "private"
 
 
+def test_an_order_of_groups_by_their_counts_has_no_field(api: Client, home: str) -> None:
+    made = api.made(home, {"name": "Mine", "group_order": {"function": "count", "direction": "desc"}})
+    assert made["group_order"] == {"field": None, "function": "count", "direction": "desc"}
+
+
 def test_a_view_can_be_made_from_the_fields_of_another(api: Client, home: str) -> None:
     first = api.made(home, {"name": "One", **LOOK})
     second = api.made(home, {"name": "Two", **look(first)})

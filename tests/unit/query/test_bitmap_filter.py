@@ -292,6 +292,16 @@ def test_the_borders_of_a_range_are_settled_by_its_sort_entries(project: Loaded)
     assert (reader.reads.blocks, reader.reads.ranges) == (len(wants) - 2, 2)
 
 
+def test_a_filter_with_not_matches_at_most_all_issues(project: Loaded) -> None:
+    """An issue with two labels counts twice in the blocks of the labels."""
+    labeled = condition("labels", "has_any", ["a", "b", "c"])
+    _, directories, _, selection = judge(project, project.parse(labeled))
+    assert selection.most(directories) > COUNT
+    both = {"not": {"or": [{"not": labeled}, {"not": labeled}]}}
+    _, directories, _, selection = judge(project, project.parse(both))
+    assert selection.most(directories) == COUNT
+
+
 def test_issues_that_sets_do_not_decide_are_between_sure_and_maybe(project: Loaded) -> None:
     only = project.parse(
         {"and": [condition("level", "eq", "high"), condition("title", "contains", "ust on girder 3")]}

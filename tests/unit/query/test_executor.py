@@ -22,6 +22,7 @@ from gridview.view.reads import (
     ReadIssue,
     ReadLedger,
     ReadRange,
+    ReadRecent,
     Snapshot,
 )
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid
@@ -134,6 +135,13 @@ def test_every_call_is_charged_when_one_is_refused(few: Grid) -> None:
     assert sorted(call.operation for call in meter.calls) == ["get_item", "get_item", "query"]
     assert {call.round for call in meter.calls} == {1}
     assert running.trace.usage[node].units == meter.capacity
+
+
+def test_documents_are_noted_with_the_missing_ones(few: Grid) -> None:
+    running, _ = executor(few)
+    node = Node()
+    run(running, ask_all([Ask(node, ReadRecent()), Ask(node, ReadDocuments((1, 2, 99), None))]))
+    assert (sorted(running.seen.documents), list(running.seen.gone)) == ([1, 2], [99])
 
 
 def test_reported_facts_are_kept_for_each_node(few: Grid) -> None:

@@ -1,11 +1,15 @@
 """The frozen rows of an order: those of a grid, in its order, under any sort and filter."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.dynamodb.expressions import Key
+from gridview.dynamodb.table import Fetched
+from gridview.encoding import keys
 from gridview.encoding.consistency import RecentWrites
 from gridview.query import frozen_rows as frozen
 from gridview.query import planner
@@ -62,6 +66,23 @@ def test_an_order_that_blocks_decide_reads_no_document(project: Project) -> None
     assert len(found) == len(project.documents)
     read = [key for call in metered.meter.calls if call.operation == "batch_get_item" for key in [call.items]]
     assert sum(read) < len(project.documents) / 2
+
+
+@pytest.mark.parametrize(("most", "reads"), [(400, 1), (399, 2)])
+def test_the_documents_of_ties_are_read_together_and_without_other_fields(
+    project: Project, monkeypatch: pytest.MonkeyPatch, most: int, reads: int
+) -> None:
+    monkeypatch.setattr(frozen, "_DOCUMENTS_AT_ONCE", most)
+    whole, asked = MemoryTable.batch_get, list[set[str]]()
+
+    def batch_get(table: MemoryTable, wanted: Sequence[Key], *, paths: Any = None, **given: Any) -> Fetched:
+        if wanted[0][0].startswith(keys.ISSUE_PREFIX):
+            asked.append({name for name, *_ in paths or ()})
+        return whole(table, wanted, paths=paths, **given)
+
+    monkeypatch.setattr(MemoryTable, "batch_get", batch_get)
+    rows(project, sort=[{"field": "state"}, {"field": "name"}])
+    assert asked == [{"num", "version", "updated", "state", "name", "deleted_by"}] * reads
 
 
 def test_a_large_project_refuses_an_order_that_only_documents_decide(

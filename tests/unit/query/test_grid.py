@@ -9,6 +9,7 @@ import pytest
 
 from devtools.local.bulk import blocks_of
 from devtools.local.derived_items import derived_items
+from devtools.proof.faults import memory_table
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, projects, reads
@@ -16,10 +17,12 @@ from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Call
 from gridview.encoding import derived_keys, keys
+from gridview.encoding.attribute_values import item_size
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.maintenance.stream_consumer import consume
+from gridview.query import index_scan
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
 from gridview.query.page import MAX_PAGE_BYTES
@@ -373,6 +376,14 @@ def test_a_page_ends_at_5_megabytes_and_the_next_goes_on_without_loss(
     empty.page(**body)
     assert len(empty.operations) <= 6
     assert flat(page[::-1] for page in empty.walk_back(**body)) == flat(pages[:-1])[::-1]
+
+
+def test_a_page_by_number_is_read_on_until_it_exceeds_its_size(
+    few: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_table, "QUERY_BYTES", 1)  # one issue for each Query call
+    monkeypatch.setattr(index_scan, "MAX_PAGE_BYTES", sum(map(item_size, few.stored[:2])))
+    assert nums(few.page(limit=9)) == [1, 2, 3]
 
 
 def test_a_page_ends_before_lambda_would_refuse_its_response(empty: Grid) -> None:

@@ -29,6 +29,4 @@ def recheck(node: Recheck | None, *, beside: Ask | None = None) -> Steps[BitMap]
     documents, *_ = yield from ask_all(
         [Ask(node, ReadDocuments(list(node.issues), projection(node.only.fields()))), *asks]
     )
-    passing = BitMap(num for num, document in documents.found.items() if node.only.matches(document))
-    yield from record(node, passing=len(passing))
-    return passing
+    return BitMap(num for num, document in documents.found.items() if node.only.matches(document))

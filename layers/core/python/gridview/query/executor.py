@@ -112,10 +112,9 @@ class Executor:
         for batch in batches:
             calls, in_all = batch.table.meter.calls, sum(batch.shares.values())
             for node, share in batch.shares.items():
-                if calls and share:
-                    usage = self._usage.setdefault(node, Usage())
-                    usage.units += sum(call.capacity for call in calls) * share / in_all
-                    usage.rounds.update(call.round - self._begun for call in calls)
+                usage = self._usage.setdefault(node, Usage())
+                usage.units += sum(call.capacity for call in calls) * share / in_all
+                usage.rounds.update(call.round - self._begun for call in calls)
 
     def _batches(self, asked: Sequence[Ask]) -> list[_ReadBatch]:
         """The reads of a round by how they are made: those of the index together, each other read by itself."""

@@ -94,7 +94,7 @@ def _in_period(dimension: Dimension, period: str) -> _Part:
     field = dimension.field
     of_dates = field.type is FieldType.DATE
     runs = [periods.dates_in(period)] if of_dates else periods.instants_in(period, dimension.zone)
-    found: list[_Part] = [{"field": field.id, "op": "between", "value": list(one)} for one in runs]
+    found: list[_Part] = [{"field": field.id, "op": "between", "value": one} for one in runs]
     return found[0] if len(found) == 1 else {"or": found}
 
 
