@@ -816,7 +816,8 @@ def test_a_hint_at_a_job_that_late_copies_of_the_table_lack_is_heeded(table: Mem
     table.stale(lambda key, states: states if key[1] == keys.LINE else 0)
     start(table, CHANGES["set"])
     (hint,) = due_lines(table)
-    assert turn(table, hint) is not None
+    worker = LineWorker(table, {JobKind.UPDATE: lambda *_: 60.0})
+    assert worker.take_turn(hint, lambda: 60.0) is not None
 
 
 def test_a_worker_without_its_lease_writes_no_more_of_the_job(table: MemoryTable, time: Passing) -> None:
