@@ -93,3 +93,4 @@ def test_missed_changes_are_a_reset_before_all_others(
         ("enter", 7, 4),
     ]
     assert [one.is_reset_of_page for one in found.messages] == [True, False]
+    assert found.messages[0].delivery.id == "6_3r", "the first outbox of a webhook has no version in it"

@@ -1,12 +1,13 @@
-"""The outbox of a webhook: its rests after failed attempts."""
+"""The outbox of a webhook: when it is free, and its rests after failed attempts."""
 
 import pytest
 
 from gridview.journal.feed_positions import FeedPosition
-from gridview.live.outbox import Outbox, Reply
+from gridview.live.outbox import Outbox, Reply, new_outbox
 from gridview.support import clock
 
 NOW = "2026-11-21T08:00:00.000000Z"
+POSITION = FeedPosition(6, 3, 0.0, "before")
 
 
 @pytest.mark.parametrize(
@@ -20,5 +21,9 @@ def test_a_webhook_rests_after_one_failed_attempt_only_if_its_receiver_asks_for_
     monkeypatch: pytest.MonkeyPatch, reply: Reply, seconds: float
 ) -> None:
     monkeypatch.setattr(clock, "after", lambda more: f"after {more:.0f}")
-    outbox = Outbox(FeedPosition(6, 3, 0.0, "before"), NOW).tried(reply, NOW, 0.5)
+    outbox = Outbox(POSITION, NOW).tried(reply, NOW, 0.5)
     assert outbox.rests == (f"after {seconds}" if seconds else "")
+
+
+def test_a_new_outbox_is_free_also_by_a_clock_that_is_slow() -> None:
+    assert new_outbox(POSITION).is_free(clock.after(-5))
