@@ -148,14 +148,6 @@ def test_today_is_refused_with_the_filter_to_use(source: str) -> None:
     )
 
 
-def test_a_switch_has_a_pattern_and_a_result_at_least() -> None:
-    assert define('SWITCH({level}, "Low", 1)', SCOPE).type == "number"
-    assert refused('SWITCH({level}, "Low")') == (
-        0,
-        "SWITCH has another number of parameters than 2. Write SWITCH(value, pattern, result, …, [default]).",
-    )
-
-
 def test_now_is_refused_with_the_filter_to_use() -> None:
     assert refused("{created} < NOW()") == (
         12,
