@@ -105,4 +105,5 @@ def refused(source: str, scope: FormulaScope = SCOPE) -> tuple[int, str]:
     """The place and the reason for which a formula is refused."""
     with pytest.raises(FormulaError) as refusal:
         define(source, scope)
+    assert str(refusal.value) == refusal.value.reason
     return refusal.value.position, refusal.value.reason

@@ -129,11 +129,6 @@ def test_the_type_of_a_formula_follows_from_its_parts(source: str, kind: str) ->
         ),
         ("IF({done})", 0, "IF has another number of parameters than 1. Write IF(condition, then, [else])."),
         ("SUM()", 0, "SUM has another number of parameters than 0. Write SUM(number, …)."),
-        (
-            'SWITCH({level}, "Low")',
-            0,
-            "SWITCH has another number of parameters than 2. Write SWITCH(value, pattern, result, …, [default]).",
-        ),
         ("NOPE(1)", 0, "There is no function NOPE."),
         ("1 + concatenate(1)", 4, "There is no function CONCATENATE. Here it is CONCAT."),
         ("{price}", 0, "The project has no field price. Write the id or the name of a field."),

@@ -1,5 +1,6 @@
 """The stream consumer's handler: its answer to Lambda, which delivers again from the named record."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,9 @@ from gridview.journal.log import Log
 from gridview.maintenance.waiting import Batch, key_of
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
+from tests.support.cloud import Cloud
 from tests.support.folds import no_poison
+from tests.support.http import Client, Context
 
 WRITER = (TENANT, "ann", Role.EDITOR)
 
@@ -211,6 +214,42 @@ def test_a_note_that_cannot_be_written_does_not_fail_the_batch_before_it(
     assert answer(failing(table, note, error), records) == {"batchItemFailures": []}
     assert len(tried) == 1
     assert derived(table) == {1}
+
+
+def measured(
+    account: Cloud, records: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> dict[str, tuple[str, list[float]]]:
+    """The metrics that the handler writes, by name: the unit and the values."""
+    capsys.readouterr()
+    event = {"Records": records}
+    assert account.modules["maintain"].handler(event, Context()) == {"batchItemFailures": []}
+    (written,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line]
+    (listed,) = written["_aws"]["CloudWatchMetrics"]
+    return {one["Name"]: (one["Unit"], written[one["Name"]]) for one in listed["Metrics"]}
+
+
+def test_records_of_a_replaced_table_and_throttled_records_are_counted(
+    account: Cloud,
+    api: Client,
+    project: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("one", "two"):
+        api.made(f"{project}/issues", {"name": name})
+    records = account.stream.take()
+    lost = "arn:aws:dynamodb:eu-west-2:123456789012:table/lost/stream/2026-11-21T08:00:00.000"
+    of_another = [{**one, "eventSourceARN": lost} for one in records]
+    assert measured(account, [*of_another, records[0]], capsys) == {
+        "Records": ("Count", [3.0]),
+        "LostRecords": ("Count", [2.0]),
+    }
+    busy = failing(account.table, lambda one: one.key[1] == derived_keys.LEDGER, Overloaded("busy"))
+    monkeypatch.setattr(account.modules["maintain"], "table", busy)
+    assert measured(account, records, capsys) == {
+        "Records": ("Count", [2.0]),
+        "ThrottledRecords": ("Count", [2.0]),
+    }
 
 
 def test_an_unforeseen_error_is_raised_so_that_lambda_delivers_everything_again(table: MemoryTable) -> None:

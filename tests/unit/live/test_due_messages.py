@@ -11,7 +11,7 @@ from gridview.live.due_messages import DueMessages, messages_on
 from gridview.live.feed import FeedPage
 from gridview.live.followed_rows import RowMove
 from gridview.live.frozen_views import FrozenView
-from gridview.live.outbox import Outbox
+from gridview.live.outbox import Outbox, RowKeys
 from gridview.live.row_moves import Unjudged, Verdict
 from gridview.live.webhook import Webhook
 from gridview.schema.history import Change
@@ -65,6 +65,7 @@ def test_a_page_ends_before_the_first_change_that_cannot_be_judged_yet(
 ) -> None:
     found = messages(table, monkeypatch, verdicts)
     assert [one.delivery.num for one in found.messages] == sent
+    assert all(one.delivery.row == RowKeys("key", None) for one in found.messages)
     assert found.page.position == position
     assert len(found.page.events) == len(found.page.ends) == len(sent)
     is_cut = position != END
@@ -79,6 +80,7 @@ def test_a_change_that_is_never_judged_is_a_reset_at_its_place(
         ("enter", 7, 1),
         ("reset", 7, 2),
     ]
+    assert not any(one.is_reset_of_page for one in found.messages)
 
 
 @pytest.mark.parametrize("state", [{"missed": True}, {"reset": True}])
@@ -90,3 +92,5 @@ def test_missed_changes_are_a_reset_before_all_others(
         ("reset", 6, 3),
         ("enter", 7, 4),
     ]
+    assert [one.is_reset_of_page for one in found.messages] == [True, False]
+    assert found.messages[0].delivery.id == "6_3r", "the first outbox of a webhook has no version in it"

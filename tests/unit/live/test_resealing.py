@@ -1,6 +1,7 @@
 """Sealing all webhooks again: the writes of a pass, and what neither a kill nor a concurrent writer can lose."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -60,6 +61,15 @@ def test_every_secret_is_sealed_again_and_nothing_else_changes(table: MemoryTabl
     items = dict(table.items)
     assert reseal_webhooks(table, ROTATED) == Resealed(3, 0, ())
     assert table.items == items
+
+
+def test_a_pass_continues_on_every_page_of_the_table(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("w1", "w2", "w3"):
+        put(table, name, b"one")
+    monkeypatch.setattr(table, "scan", partial(table.scan, limit=1))
+    assert reseal_webhooks(table, ROTATED) == Resealed(3, 3, ())
 
 
 def test_other_items_than_webhooks_are_not_touched(table: MemoryTable) -> None:

@@ -646,14 +646,17 @@ def test_a_job_that_is_over_cannot_be_cancelled_any_more(table: MemoryTable, tim
 def test_a_job_waits_while_the_index_lags(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def lag(seconds: float) -> None:
+        note = freshness.Note(clock.seconds(), seconds)
+        monkeypatch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), note, None))
+
     job = start(table, CHANGES["set"])
-    late = freshness.Note(clock.seconds(), numbered_turn.TOLERATED_LAG + 1)
-    with monkeypatch.context() as patch:
-        patch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), late, None))
-        (waited,) = work(table)
-        assert waited.issues == 0
-        assert RETRY - 1 < clock.until(waited.hints[0].due) <= RETRY
-        assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
+    lag(numbered_turn.TOLERATED_LAG + 1)
+    (waited,) = work(table)
+    assert waited.issues == 0
+    assert RETRY - 1 < clock.until(waited.hints[0].due) <= RETRY
+    assert jobs.get_job(table, BEN, PROJECT, job)["total"] is None
+    lag(numbered_turn.TOLERATED_LAG)
     assert finish(table, time, job)["done"] == ISSUES
 
 
@@ -807,6 +810,14 @@ def test_a_hint_is_heeded_once_and_the_lease_keeps_others_away(table: MemoryTabl
 
     assert turn(table.seen_through(around), hint) is not None
     assert turn(table, hint) is None
+
+
+def test_a_hint_at_a_job_that_late_copies_of_the_table_lack_is_heeded(table: MemoryTable) -> None:
+    table.stale(lambda key, states: states if key[1] == keys.LINE else 0)
+    start(table, CHANGES["set"])
+    (hint,) = due_lines(table)
+    worker = LineWorker(table, {JobKind.UPDATE: lambda *_: 60.0})
+    assert worker.take_turn(hint, lambda: 60.0) is not None
 
 
 def test_a_worker_without_its_lease_writes_no_more_of_the_job(table: MemoryTable, time: Passing) -> None:

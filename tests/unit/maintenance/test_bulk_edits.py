@@ -1,6 +1,7 @@
 """The edits of bulk changes: texts that are replaced, and values that are copied into a field of another type."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from gridview.encoding.tokenizer import words
 from gridview.encoding.values import TEXT_LIMIT
-from gridview.maintenance.bulk_edits import Replacement
+from gridview.maintenance.bulk_edits import Copied, Replacement
 from gridview.schema import documents
+from gridview.schema.documents import Changes
 from gridview.schema.field_conversion import NotConvertible, converted
 from gridview.schema.fields import BUILTINS, Field, FieldType, Option
 from gridview.schema.formats import value_json
@@ -151,6 +153,17 @@ def test_a_value_of_one_type_as_one_of_another(source: str, value: Any, target: 
             converted(own, of(FieldType(target)), value)
     else:
         assert converted(own, of(FieldType(target)), value) == after
+
+
+def test_a_value_is_copied_into_a_built_in_field_or_into_an_attribute() -> None:
+    document = {"name": "Paint", "state": "o1", "fields": {"a1": "closed"}}
+    states = replace(BUILTINS["state"], options=(Option("o1", "open", "a"), Option("o2", "closed", "b")))
+    for source, target, changes in (
+        (NOTE, NAME, Changes({"name": "closed"}, {})),
+        (NOTE, states, Changes({"state": "o2"}, {})),
+        (NAME, NOTE, Changes({}, {"a1": "Paint"})),
+    ):
+        assert Copied(source, target).changes(document) == changes
 
 
 COMMA = ("Paint, red", "Paint", "red", " Paint ", "a", "A")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -156,6 +157,9 @@ def test_a_name_says_all_of_a_batch_and_names_sort_by_the_due_instant(now: list[
     assert first.name < second.name
     assert Waiting.named("aws/lambda/1") is None
     assert second.refused().begun is False
+    often = replace(second, attempts=998).attempted()
+    assert Waiting.named(often.name) == often
+    assert often.attempted().attempts == often.attempts == 999, "a name has room for three digits"
 
 
 def test_a_batch_waits_and_waits_longer_after_each_refusal(place: Place, now: list[float]) -> None:

@@ -122,7 +122,7 @@ class _Check:
         takes = SHOWN if syntax.kind == "&" else frozenset((ValueType.NUMBER,))
         name = "The minus sign" if syntax.kind == MINUS else syntax.kind
         parts = tuple(self._taken(name, takes, one) for one in syntax.parts)
-        return Expression(syntax.kind, result_of(syntax.kind, parts), None, parts)
+        return Expression(syntax.kind, OPERATORS[syntax.kind], None, parts)
 
     def _comparison(self, syntax: Syntax) -> Expression:
         left, right = syntax.parts

@@ -246,14 +246,14 @@ def form_of(name: str, first: ValueType, count: int) -> FormulaFunction:
     return FUNCTIONS[name]
 
 
-OPERATORS: Mapping[str, ResultOf] = {
-    **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), _bool),
-    "&": _text,
-    **dict.fromkeys(("+", "-", "*", "/", "minus"), _number),
+OPERATORS: Mapping[str, ValueType] = {
+    **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), ValueType.BOOL),
+    "&": ValueType.TEXT,
+    **dict.fromkeys(("+", "-", "*", "/", "minus"), ValueType.NUMBER),
 }
 """The operators, and the types of their results."""
 
 
 def result_of(kind: str, parts: Sequence[Expression]) -> ValueType:
     """Return the type of an operator or a function over typed parts. KeyError if there is none. Disagreement."""
-    return (OPERATORS.get(kind) or FUNCTIONS[kind].result)(parts)
+    return OPERATORS.get(kind) or FUNCTIONS[kind].result(parts)
