@@ -109,8 +109,7 @@ class Numbers:
 
     @cached_property
     def _layers(self) -> list[tuple[Layer, BitMap]]:
-        parts = ((layer, layer.present & self.within) for layer in self.column.layers)
-        return [(layer, part) for layer, part in parts if part]
+        return [(layer, layer.present & self.within) for layer in self.column.layers]
 
     @cached_property
     def _others(self) -> list[Decimal]:
