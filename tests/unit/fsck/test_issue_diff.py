@@ -90,6 +90,10 @@ def test_a_difference_has_the_found_and_the_expected_value(table: MemoryTable) -
     expected = f"2024-03-02{sort_strings.SEPARATOR}00000001"
     assert (wrong.found, wrong.expected) == ("zz", expected)
     assert (ledger.found, ledger.expected) == (expected, "zz")
+    removed = {"removed": True, keys.TTL_ATTRIBUTE: 9}
+    damage.change(table, key_of(2), derived_keys.LEDGER, removed)
+    (wrong,) = differences(key_of(2), collection(table, key_of(2)), catalog_of(table))
+    assert (wrong.place, wrong.found) == (derived_keys.LEDGER, "removed")
 
 
 def test_a_ledger_may_be_older_than_an_edit_that_changed_nothing_indexed(table: MemoryTable) -> None:
