@@ -109,7 +109,8 @@ class Numbers:
 
     @cached_property
     def _layers(self) -> list[tuple[Layer, BitMap]]:
-        return [(layer, layer.present & self.within) for layer in self.column.layers]
+        parts = ((layer, layer.present & self.within) for layer in self.column.layers)
+        return [(layer, part) for layer, part in parts if part]
 
     @cached_property
     def _others(self) -> list[Decimal]:
