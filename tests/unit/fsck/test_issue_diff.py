@@ -1,5 +1,6 @@
 """The differences that count as faults of an issue's derived data, and other differences."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +65,10 @@ def put_entry(table: MemoryTable, order_id: str, sort: str, key: str = KEY) -> N
     entry = {keys.SORT: sort, "version": 1, "revision": 1}
     damage.change(table, key, damage.order_key(order_id), entry, keys.TTL_ATTRIBUTE)
     damage.claim(table, key, {**damage.applied(table, key), order_id: sort})
+
+
+def test_kinds_of_differences_have_names_that_can_be_typed() -> None:
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)?", kind) for kind in DifferenceKind)
 
 
 def test_nothing_is_wrong_with_what_bulk_loads_and_consumers_derive(table: MemoryTable) -> None:
