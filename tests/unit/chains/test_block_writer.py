@@ -11,7 +11,7 @@ from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.chains import block_writer
 from gridview.chains.block_writer import BlockWriter, Impassable, Replay, Written, remove_family
-from gridview.chains.blocks import FIRST, HEAD, Block, KeyChange, Unreadable
+from gridview.chains.blocks import FIRST, HEAD, Block, BlockChange, KeyChange, Unreadable, changed
 from gridview.chains.fence_cache import Fences
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
@@ -188,6 +188,20 @@ def test_a_broken_chain_fails_only_the_issues_that_need_it(
     table.delete(derived_keys.block(TENANT, PROJECT, FAMILY, "second"), DIRECTORY)
     failed = chains(table).read([LEFT, RIGHT])
     assert {issue: type(error) for issue, error in failed.items()} == {RIGHT.issue: Impassable}
+
+
+def test_no_merge_takes_out_a_block_that_another_writer_has_just_changed(table: MemoryTable) -> None:
+    def add() -> None:
+        second = Block.from_item(
+            table.items[derived_keys.block(TENANT, PROJECT, FAMILY, "second"), DIRECTORY]
+        )
+        table.put(changed(second, BlockChange(frozenset([RIGHT.key]))).to_item(TENANT, PROJECT))
+
+    first = Block.from_item(table.items[derived_keys.block(TENANT, PROJECT, FAMILY, HEAD), DIRECTORY])
+    repairing(overtaking(table, HEAD, add, times=1)).tidy([first])
+    assert members(table, "second") == [2]
+    repairing(table).tidy([first])
+    assert all_members(table) == members(table, HEAD) == [2]
 
 
 # Removing a family

@@ -22,6 +22,7 @@ from gridview.chains.blocks import (
     Unreadable,
     changed,
     entry_of,
+    fitted,
     merged,
     needs_keys,
     split,
@@ -292,6 +293,17 @@ def test_blocks_too_large_together_are_not_merged() -> None:
     some = sorted(sort_string(f"{num * 7919 % 100_003:06d}", num * 13) for num in range(1, 5_000))
     first, second, *_ = built_chain("a1.1", some)
     assert merged(first, second) is None
+
+
+def test_a_block_of_some_size_is_left_alone_even_if_the_next_one_would_fit() -> None:
+    some = [sort_string(f"word{num:04d}", num) for num in range(1, 100)]
+    (whole,) = built_chain("a1.1.has", some)
+    fence = before("word0060")
+    first = fitted(whole, fence, "x")
+    second = Block("a1.1.has", "x", fence, None, None, "d2", {})
+    assert merged(first, second) is not None
+    assert not wants_merge(first)
+    assert wants_merge(fitted(first, before("word0020"), "x"))
 
 
 def test_members_of_a_plain_block_that_have_no_key_any_more_do_not_stop_a_split(

@@ -173,8 +173,10 @@ def test_a_slice_ends_before_its_documents_are_too_large(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog = catalog_of(table)
-    whole = chain_check.derived_slice(table, catalog, 1, chain_check.ABOVE_ALL_NUMBERS, BlockRange())
     monkeypatch.setattr(memory_table, "QUERY_BYTES", 1_500)
+    monkeypatch.setattr(chain_check, "PAGES", 100)
+    whole = chain_check.derived_slice(table, catalog, 1, chain_check.ABOVE_ALL_NUMBERS, BlockRange())
+    assert whole.among == EVERYTHING
     monkeypatch.setattr(chain_check, "PAGES", 1)
     slices, first = [], 1
     while first < chain_check.ABOVE_ALL_NUMBERS:

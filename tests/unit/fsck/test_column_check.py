@@ -14,6 +14,7 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.number_pages import values_of
 from gridview.encoding.sort_strings import number as number_body
 from gridview.encoding.sort_strings import sort_string
+from gridview.fsck.column_visits import ColumnVisit
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.journal.items import Totals
 from gridview.journal.log import Log
@@ -158,6 +159,14 @@ def test_a_page_that_a_fold_has_just_written_is_judged_at_its_position(
     put(table, page(table).changed({5: Decimal("9.5")}, number))
     found, _ = checked(table, the_project(table), time)
     assert DifferenceKind.NUMBERS not in kinds(found)
+
+
+@pytest.mark.parametrize("part", ["a3.9", "a3.9 0"], ids=["total", "page"])
+def test_a_column_that_is_no_more_when_its_turn_comes_is_not_judged(table: MemoryTable, part: str) -> None:
+    put(table, ColumnPage("a3.9", 0).changed({1: Decimal(1)}, 0))
+    visit = ColumnVisit(Log(table, TENANT, PROJECT), damage.catalog_of(table), None)
+    visit.check(part)
+    assert visit.findings == []
 
 
 def test_a_column_of_a_family_that_is_no_more_is_removed(table: MemoryTable, time: Time) -> None:

@@ -1,5 +1,6 @@
 """The differences that count as faults of an issue's derived data, and other differences."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +67,10 @@ def put_entry(table: MemoryTable, order_id: str, sort: str, key: str = KEY) -> N
     damage.claim(table, key, {**damage.applied(table, key), order_id: sort})
 
 
+def test_kinds_of_differences_have_names_that_can_be_typed() -> None:
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)?", kind) for kind in DifferenceKind)
+
+
 def test_nothing_is_wrong_with_what_bulk_loads_and_consumers_derive(table: MemoryTable) -> None:
     assert [found(table, key_of(num)) for num in (1, 2, 3)] == [set()] * 3
     before = table.get(KEY, keys.project(TENANT, PROJECT))
@@ -90,6 +95,10 @@ def test_a_difference_has_the_found_and_the_expected_value(table: MemoryTable) -
     expected = f"2024-03-02{sort_strings.SEPARATOR}00000001"
     assert (wrong.found, wrong.expected) == ("zz", expected)
     assert (ledger.found, ledger.expected) == (expected, "zz")
+    removed = {"removed": True, keys.TTL_ATTRIBUTE: 9}
+    damage.change(table, key_of(2), derived_keys.LEDGER, removed)
+    (wrong,) = differences(key_of(2), collection(table, key_of(2)), catalog_of(table))
+    assert (wrong.place, wrong.found) == (derived_keys.LEDGER, "removed")
 
 
 def test_a_ledger_may_be_older_than_an_edit_that_changed_nothing_indexed(table: MemoryTable) -> None:

@@ -140,18 +140,18 @@ def day(num: int, year: int = 2023) -> str:
 
 
 @pytest.fixture
-def moved() -> Callable[[int], Table]:
-    """A table in which so many issues at the head of an order have left it, while GSI1 still shows them; two others
-    follow.
+def moved() -> Callable[..., Table]:
+    """A table in which so many issues at the head of an order have left it, while GSI1 still shows them; others
+    follow. The first that leaves is number 1, or another `begin`.
     """
 
-    def made(count: int) -> Table:
+    def made(count: int, begin: int = 1) -> Table:
         derived = Derived(new_table())
-        for num in range(1, MANY + 3):
+        for num in range(1, MANY + 4):
             derived.consume(num, day(num))
         derived.fold()
         derived.table.lag()
-        for num in range(1, count + 1):
+        for num in range(begin, begin + count):
             derived.consume(num, day(num, year=2024))
         return derived.table
 
@@ -160,7 +160,7 @@ def moved() -> Callable[[int], Table]:
 
 @pytest.mark.parametrize(("count", "queries"), [(0, 1), (20, 1), (MANY, 2)])
 def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
-    moved: Callable[[int], Table], count: int, queries: int
+    moved: Callable[..., Table], count: int, queries: int
 ) -> None:
     table, cache = moved(count), BlockCache()
     asked = {"sort": [{"field": "start"}], "limit": 2, "explain": True}
@@ -171,7 +171,15 @@ def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
     assert (scan["node"], len(scan["rounds"])) == ("index scan", queries)
 
 
-def test_the_least_value_is_found_after_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
+def test_a_page_that_reads_on_shows_each_row_once(moved: Callable[..., Table]) -> None:
+    table, cache = moved(MANY, begin=2), BlockCache()
+    asked = {"sort": [{"field": "start"}], "limit": 2}
+    page(context(table, cache), asked)
+    answer = page(context(table, cache), asked).body
+    assert [row["num"] for row in answer["rows"]] == [1, MANY + 2]
+
+
+def test_the_least_value_is_found_after_many_that_were_taken_out(moved: Callable[..., Table]) -> None:
     table = moved(MANY)
     asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
     (summary,) = summarized(context(table), asked).body["summaries"]

@@ -88,6 +88,16 @@ def test_it_looks_more_than_once_for_what_takes_a_moment(
     assert len(paused) == 2
 
 
+def test_its_looks_take_less_than_a_second(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    paused: list[float] = []
+    monkeypatch.setattr(clock, "sleep", paused.append)
+    table.lag()
+    Canary().look(table)
+    assert len(paused) == 4
+    assert min(paused) > 0
+    assert sum(paused) < 1
+
+
 def test_a_container_puts_it_no_more_often_than_it_should(
     table: MemoryTable, later: Callable[[float], None]
 ) -> None:

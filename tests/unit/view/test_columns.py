@@ -15,8 +15,9 @@ from gridview.encoding import derived_keys, keys
 from gridview.encoding.sort_strings import number, sort_string
 from gridview.journal.items import Remake, Totals
 from gridview.support.errors import Overloaded
-from gridview.view import journal_tail
+from gridview.view import column_reader, journal_tail
 from gridview.view.block_cache import BlockCache
+from gridview.view.column_reader import ColumnReader
 from gridview.view.context import ReadContext
 from gridview.view.index_view import IndexView
 from gridview.view.moves import FamilyMove, JournalStep, Logged, Move
@@ -153,6 +154,33 @@ def test_pages_ahead_of_the_journal_have_it_read_again(table: MemoryTable, conta
         lambda: log(table, moved(3, None, "1")),
     ]
     assert container.numbers() == {1: Decimal(6), 2: Decimal(1), 3: Decimal(1)}
+
+
+def test_a_request_keeps_the_column_that_it_has_read(table: MemoryTable) -> None:
+    cache = BlockCache()
+    log(table, moved(1, None, "5"))
+    fold(table)
+    reader, other = (ColumnReader(catalog_of(table), cache, since=0.0) for _ in range(2))
+    reader.read(table, [COST], 1)
+    cache.forget_column(derived_keys.column(TENANT, PROJECT, COST))
+    log(table, moved(1, "5", "6"))
+    fold(table)
+    other.read(table, [COST], 1)
+    assert reader.has(COST)
+    assert [one.column(COST).value_of(1) for one in (reader, other)] == [Decimal(5), Decimal(6)]
+
+
+def test_a_long_column_is_read_in_ranges_side_by_side(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_reader, "PAGES_AT_ONCE", 2)
+    values = {num: Decimal(num) for num in (1, 300, 600, 800, 1_100, 5_000)}
+    log(table, *(moved(num, None, str(value)) for num, value in values.items()))
+    fold(table)
+    reader, own = ColumnReader(catalog_of(table), BlockCache(), since=0.0), table.metered()
+    reader.read(own, [COST], issues=1_100)
+    assert {num: reader.column(COST).value_of(num) for num in reader.column(COST).members} == values
+    assert (len(own.meter.calls), own.meter.rounds) == (3, 1)
 
 
 def test_an_unreadable_page_is_answered_by_503_and_never_by_a_part(

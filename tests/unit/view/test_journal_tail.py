@@ -13,12 +13,12 @@ from gridview.derive.issue_changes import FamilyChange, IssueChange
 from gridview.derive.ledger import SHOWN_SECONDS
 from gridview.encoding import derived_keys
 from gridview.encoding.sort_strings import sort_string
-from gridview.journal.items import Listing
+from gridview.journal.items import Head, JournalItem, Listing
 from gridview.journal.log import Log
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from gridview.view.block_cache import BlockCache
-from gridview.view.journal_tail import learn, recent_moves, tail_of
+from gridview.view.journal_tail import JournalTail, learn, recent_moves, tail_of
 from gridview.view.moves import FamilyMove, FamilyMoves, JournalStep, Logged
 from tests.support.derived_project import fold, log_of, new_table
 
@@ -140,6 +140,20 @@ def test_an_item_after_a_missing_number_is_overlaid_and_the_number_still_read(
     assert container.read()[2] == ["query"]
 
 
+def test_nothing_is_new_only_as_long_as_no_item_has_come_even_after_a_missing_number(
+    table: MemoryTable, container: Container
+) -> None:
+    commit(table, day(1, None, "x"))
+    container.read()
+    first = container.logged
+    container.read()
+    assert container.logged.is_unchanged_since(first)
+    log_of(table).reserve(1)
+    commit(table, day(3, None, "x"))
+    container.read()
+    assert not container.logged.is_unchanged_since(first)
+
+
 def test_items_shown_to_all_readers_are_kept_for_older_directories(
     table: MemoryTable, container: Container, later: Any
 ) -> None:
@@ -170,6 +184,15 @@ def test_items_shown_to_all_readers_are_dropped_in_the_end(
     container.read()
     assert sorted(container.read()[0]) == [700]
     assert before + SHOWN_SECONDS <= container.logged.since <= before + SHOWN_SECONDS + 5
+
+
+def test_a_head_that_no_longer_knows_since_when_an_item_is_shown_makes_no_older_read_fit() -> None:
+    """Folds thin the trail of the head, and too many items wait."""
+    waiting = JournalItem(6, 900.0, tuple(day(num, None, "x") for num in range(1, 502)))
+    tail = JournalTail(floor=4, since=500.0, shown=5, last=6, looked_at=900.0, items=[waiting])
+    head = Head(last=6, folded=6, trail=((4, 400.0), (6, 1_000.0)))
+    found = tail.at_head(head, 1_000.0 + SHOWN_SECONDS - 1)
+    assert (found.shown, found.floor, found.since) == (5, 5, 500.0)
 
 
 def test_folded_items_stay_until_every_reader_has_them(

@@ -101,15 +101,13 @@ class Layer:
         return [len(one) - one.intersection_cardinality(others) for one in self.slices]
 
     def at(self, rank: int, within: BitMap) -> int:
-        """Return the multiple of a rank, ascending from 0, among issues of this layer. IndexError beyond them."""
+        """Return the multiple of a rank, ascending from 0, among issues of this layer. The rank is one of theirs."""
         left = within & self.negative
         if rank < len(left):
             return -self._magnitude_at(len(left) - 1 - rank, left)
         return self._magnitude_at(rank - len(left), within - self.negative)
 
     def _magnitude_at(self, rank: int, within: BitMap) -> int:
-        if not 0 <= rank < len(within):
-            raise IndexError(rank)
         found = 0
         for place in range(self.width - 1, -1, -1):
             without = len(within) - self.slices[place].intersection_cardinality(within)

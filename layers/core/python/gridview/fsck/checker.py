@@ -209,7 +209,7 @@ class Check:
     ) -> list[Finding | Suspect]:
         """Return the outcome of repairs; an issue becomes a suspect again if its repair is to be retried."""
         repair = self._repair
-        if repair is None or not proven:
+        if repair is None:
             return [Finding(suspect.key, wrong) for suspect, wrong in proven]
         outcomes = repair.issues([suspect.key for suspect, _ in proven])
         after = self._look_again([suspect for suspect, _ in proven], pool)
