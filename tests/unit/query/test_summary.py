@@ -148,6 +148,7 @@ def test_figures_of_the_directories_take_no_other_read(filled: Loaded) -> None:
             {"field": "cost", "functions": ["count", "empty"]},
             {"field": "num", "functions": ["count", "distinct"]},
             {"field": "tags", "functions": ["count", "empty"]},
+            {"field": "created_by", "functions": ["count", "distinct"]},
         ],
     )
     assert answer == {
@@ -158,6 +159,7 @@ def test_figures_of_the_directories_take_no_other_read(filled: Loaded) -> None:
             {"field": "cost", "count": 90, "empty": 0},
             {"field": "num", "count": 90, "distinct": 90},
             {"field": "tags", "count": 3, "empty": 87},
+            {"field": "created_by", "count": 90, "distinct": 1},
         ],
     }
     assert meter.rounds == 1
