@@ -55,6 +55,7 @@ ADMIN = Actor("acme", "ada", Role.ADMIN)
 PROJECT = "bridge"
 CURSORS = Cursors([b"of the tests"], "groups")
 MAX_ROUNDS = 4
+"""Rounds of calls for an answer, by docs/querying.md."""
 
 
 class Loaded:

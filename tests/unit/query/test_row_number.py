@@ -16,6 +16,7 @@ from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, QueryTooExpensive
 from gridview.view.context import ReadContext
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, without_notes
+from tests.unit.query.test_grouping import MAX_ROUNDS
 
 BY_DAY: dict[str, Any] = {"sort": [{"field": "day"}]}
 """The order: 3 8 | 1 4 9 | 6 | 2 5 7."""
@@ -36,7 +37,7 @@ def place(grid: Grid, num: int, **body: Any) -> Any:
         ReadContext(metered, catalog, grid.container()), num, resolve_row_number(catalog, body)
     )
     grid.operations = without_notes(metered.meter.calls)
-    assert metered.meter.rounds <= planner.ROUNDS
+    assert metered.meter.rounds <= MAX_ROUNDS
     return found.body["row_number"]
 
 
