@@ -422,6 +422,17 @@ def test_a_count_of_a_walk_takes_no_extra_round(project: Project) -> None:
         assert (counted["total"], counted["matched"]) == (400, 400)
 
 
+def test_documents_order_a_block_if_its_sort_entries_would_take_a_fifth_round(project: Project) -> None:
+    """Directories, sets and undecided documents come first."""
+    undecided = {
+        "or": [{"field": "day", "op": "gte", "value": "2023-03-10"}, {"field": "bare", "op": "is_empty"}]
+    }
+    body: dict[str, Any] = {"sort": [{"field": "created"}], "filter": undecided, "limit": 20, "explain": True}
+    page = project.page(**body)
+    assert nums(page) == project.expected(**body)[:20]
+    assert page["explain"]["sequential_calls"] == 4
+
+
 # The container's memory
 
 
