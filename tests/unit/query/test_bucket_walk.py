@@ -6,10 +6,11 @@ import pytest
 from pyroaring import BitMap
 
 from devtools.local.built_chains import built_chain
-from gridview.chains.blocks import Block, Entry, entry_of
+from gridview.chains.blocks import FIRST, Block, Entry, entry_of
 from gridview.chains.directory import Directory, Range, range_of
 from gridview.derive.families import NUMBERS
 from gridview.dynamodb.expressions import Item
+from gridview.encoding.fences import after
 from gridview.encoding.sort_strings import sort_string
 from gridview.query import planner
 from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
@@ -41,7 +42,9 @@ class Index:
         return next(one for one in self.chains[family] if one.id == entry.id)
 
     def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002
-        raise AssertionError(family, entry, range)
+        members = self.block(family, entry).members
+        found = sorted(sort_string(NAMES[num], num) for num in members)
+        return [key for key in found if range.lower <= key and (range.upper is None or key < range.upper)]
 
 
 def known(**sort: str) -> KnownBuckets:
@@ -133,6 +136,23 @@ def test_the_sort_entries_of_plain_blocks_are_read_too() -> None:
     assert all(want.keys in (None, range_of(want.entry)) for want in reading.wants)
 
 
+def test_the_sort_entries_of_a_plain_block_show_the_bodies_in_a_run_of_blocks() -> None:
+    """The name n1 begins in a plain block, and continues in one of its own."""
+    index, inside = Index(), sort_string("n1", 4)
+    end = after("n1")
+    index.chains["name.1"] = [
+        Block("name.1", "0", FIRST, inside, "1", "p1", None, BitMap((1, 3, 6, 9))),
+        Block("name.1", "1", inside, end, "2", "d1", {"n1": BitMap((4, 7))}),
+        Block("name.1", "2", end, None, None, "d2", {"n2": BitMap((2, 5, 8))}),
+    ]
+    found = of_two_keys(index)
+    run, *_ = found.order.buckets
+    assert len(run.entries) == 2
+    assert [group.body_known for group in found.tie_groups(run)] == [False]
+    read = found.reading((), by_keys=[run]).known
+    assert read.tie_groups(run) == [TieGroup(BitMap((3, 6, 9)), "n0"), TieGroup(BitMap((1, 4, 7)), "n1")]
+
+
 def test_a_portion_is_split_in_the_direction_of_travel() -> None:
     portion = Portion(known().order.buckets[0], TieGroup(BitMap(range(10)), "n"), 2, 8)
     first, rest = portion.split(2, from_end=False)
@@ -182,9 +202,9 @@ def test_a_walk_takes_only_the_missing_rows(missing: int, *, backward: bool) -> 
     assert [one.num for one in rest] == (rows_of_all[missing:] if missing else [])
 
 
-def of_two_keys() -> KnownBuckets:
+def of_two_keys(index: Index | None = None) -> KnownBuckets:
     """The same, with issues of one name sorted by creation."""
-    index = Index()
+    index = index or Index()
     keys = resolve(CATALOG, {"sort": [{"field": "name"}, {"field": "created", "direction": "desc"}]}).keys
     return KnownBuckets(BucketOrder(keys, index.directory("name.1"), len(NAMES)), index)
 

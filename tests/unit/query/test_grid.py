@@ -413,6 +413,15 @@ def test_documents_that_do_not_fit_a_page_are_not_waited_for(empty: Grid) -> Non
     assert flat(empty.walk(**by_day(), limit=90)) == list(range(1, 91))
 
 
+def test_a_page_that_its_documents_fill_reads_none_without_a_value(empty: Grid) -> None:
+    """One of the documents has gone, which does not matter."""
+    empty.fill([*(large(num, empty) for num in range(1, 41)), empty.document(41)])
+    empty.remove(1)
+    found = empty.page(**by_day(), limit=50)
+    assert nums(found) == list(range(2, 35))
+    assert sorted(name for name, _ in empty.operations) == ["batch_get_item", "query", "query", "query"]
+
+
 def test_rows_without_their_documents_are_on_the_next_page(empty: Grid) -> None:
     """Hidden fields make the documents large, so the page ends by the size of its reads, not of its rows."""
     empty.fill(large(num, empty, size=390_000) for num in range(1, 91))

@@ -125,6 +125,20 @@ def test_a_page_takes_the_blocks_from_its_cursor_on(monkeypatch: pytest.MonkeyPa
     assert len([call for call in context.table.meter.calls if call.round == 2]) <= 2
 
 
+def test_a_page_after_another_takes_no_more_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a text each also have the last group of the page before."""
+    cut(monkeypatch, 120, 6, 10, 3)
+    loaded = Loaded([NOTE])
+    loaded.fill(loaded.issue(num, fields={"note": f"n{num % 40 + 10}"}) for num in range(1, 401))
+    cursor, rounds = None, []
+    for _ in range(3):
+        context = loaded.context()
+        query = group_request.resolve(loaded.catalog, {"by": ["note"], "limit": 5, "cursor": cursor})
+        cursor = grouped_counts(context, query, CURSORS).body["next"]
+        rounds.append(context.table.meter.rounds)
+    assert rounds == [3, 3, 3]
+
+
 def test_texts_that_begin_alike_for_as_long_as_the_order_looks_are_walked_too() -> None:
     loaded = Loaded([NOTE])
     notes = [f"{LONG}{ending}" for ending in "edcba"] + ["y", "w", None]

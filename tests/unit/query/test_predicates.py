@@ -285,9 +285,6 @@ def test_an_operator_that_a_type_does_not_have_is_refused(op: str, kind: FieldTy
     [
         ([], {"filter"}),
         ("x", {"filter"}),
-        ({}, {"filter"}),
-        ({"nand": []}, {"filter"}),
-        ({"and": [IS_LOW], "or": [IS_LOW]}, {"filter"}),
         ({"and": []}, {"filter.and"}),
         ({"or": IS_LOW}, {"filter.or"}),
         ({"not": [IS_LOW]}, {"filter.not"}),
@@ -316,6 +313,16 @@ def test_an_operator_that_a_type_does_not_have_is_refused(op: str, kind: FieldTy
 )
 def test_all_errors_of_a_filter_are_listed_at_once_with_their_places(document: Any, places: set[str]) -> None:
     assert refused(document).keys() == places
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"and": [IS_LOW], "or": [IS_LOW]}, {"not": IS_LOW, "case": True}, {"nand": [IS_LOW]}, {}],
+)
+def test_a_part_is_a_condition_or_has_only_one_of_and_or_and_not(part: Any) -> None:
+    message = "must be a condition (field, op, value) or have one of and, or, not"
+    assert refused(part) == {"filter": message}
+    assert refused({"not": part}) == {"filter.not": message}
 
 
 @pytest.mark.parametrize("part", [7, {"and": []}, {"field": "nme", "op": "eq"}, {"not": 7}])

@@ -84,10 +84,7 @@ def stored_value(field: Field, body: str) -> Any:
     """The stored value with this body; None if there is not exactly one. Not for texts, users and lists."""
     match field.type:
         case FieldType.NUMBER:
-            number = sort_strings.number_value(body)
-            # As in documents: see `attribute_values`.
-            whole = number == number.to_integral_value() and -(2**63) <= number < 2**63
-            return int(number) if whole else number
+            return sort_strings.number_value(body)
         case FieldType.BOOL:
             return body == "1"
         case FieldType.ENUM:
@@ -192,7 +189,7 @@ class Division:
 
     def _steady(self, lower: str, upper: str) -> bool:
         """Whether every value between two values of one period is of that period too, however its clocks change."""
-        if self._field.type is FieldType.DATE or self.dimension.zone is UTC:
+        if self.dimension.zone is UTC:
             return True
         if lower < _SECOND_YEAR or upper >= _LAST_YEAR:
             return False
@@ -213,7 +210,7 @@ class Division:
         if self.dimension.unit is None:
             return before(label.order[1]) + _HIGHEST < fence
         value = _value_of_fence(fence)
-        if self._field.type is FieldType.DATETIME and self.dimension.zone is not UTC:
+        if self.dimension.zone is not UTC:
             if value < _SECOND_YEAR:
                 return False
             # A value after the fence is less than a day earlier by its own clock than by that of UTC.

@@ -140,9 +140,10 @@ WITHOUT = Member((True, "", ""), None)
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One field to group by, or the periods of a `unit` in a `zone`, or `ranges` of numbers.
+    """One field to group by, or the periods of a `unit`, or `ranges` of numbers.
 
-    `members` returns the groups of a stored value.
+    `members` returns the groups of a stored value. `zone`: whose calendar the periods of a datetime field belong to; UTC for
+    other fields.
     """
 
     field: Field

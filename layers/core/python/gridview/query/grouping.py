@@ -338,7 +338,10 @@ def _columns(node: GroupsBySets, known: _Known) -> Steps[Columns]:
 
 
 class _First(NamedTuple):
-    """The first groups, whether there are more, and which issues match. `enough`: no further blocks are needed."""
+    """The first groups, whether there are more, and which issues match.
+
+    `enough`: no further blocks are needed. If they are, only these show whether there are more.
+    """
 
     groups: list[Combined]
     more: bool
@@ -363,7 +366,7 @@ def _first_by_sets(
     if found is None:
         return known.rule.beyond_work()
     groups, all_ = found
-    return _First(groups, sets.more or not all_, not (sets.more and all_), sets.matched)
+    return _First(groups, not all_, not (sets.more and all_), sets.matched)
 
 
 def _everything_of(division: Division, entries: Sequence[Entry], begin: int, known: _Known) -> Iterator[Want]:

@@ -67,7 +67,7 @@ def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]
     found = rows_of(page, Rows(started_at=page.spot), places, documents.found, limit, documents.left)
     if rest is None or found.stopped_at is not None:
         return found
-    if fills_a_page(shown, documents.found):
+    if fills_a_page(documents.found.values()):
         return replace(found, stopped_at=Spot(found.rows[-1].place, after=not page.backward))
     snapshot: Snapshot = answers[1]
     order = planner.bucket_order(page.query.keys, snapshot)

@@ -113,14 +113,9 @@ def rows_of(
     return replace(found, rows=tuple(rows))
 
 
-def fills_a_page(places: Iterable[Place], documents: Mapping[int, Item]) -> bool:
-    """Whether the documents at the head of the list that have already come fill an answer."""
-    size = 0
-    for place in places:
-        if place.num not in documents:
-            break
-        size += item_size(documents[place.num])
-    return size > MAX_PAGE_BYTES
+def fills_a_page(documents: Iterable[Item]) -> bool:
+    """Whether these documents fill an answer."""
+    return sum(map(item_size, documents)) > MAX_PAGE_BYTES
 
 
 def page_paths(catalog: Catalog, query: GridQuery) -> Paths:

@@ -164,9 +164,9 @@ def _indexed(issue: _Issue, ledger: Ledger) -> Mapping[str, str]:
     if not ledger.number:
         return ledger.applied
     order, new = issue.order.directory, ledger.committed().applied
-    moved = (ledger.intent or {}).keys()
-    if order.family in moved:
-        directory, key = order, new.get(order.family) or ledger.applied.get(order.family, "")
+    key = new.get(order.family) or ledger.applied.get(order.family)
+    if key is not None and order.family in (ledger.intent or {}):
+        directory = order
     else:
         directory, key = issue.known.snapshot.directory(NUMBERS), sort_string("", issue.plan.num)
     position = max((entry.position for entry in directory.overlapping(Range(key, None))[:1]), default=0)

@@ -75,12 +75,9 @@ def _parsed(
             ]
             for rule, one in zip(rules, request.rules, strict=True)
         ]
-    return ViewChange(
-        request.name if "name" in given else None,
-        request.visibility if "visibility" in given else None,
-        look,
-        request.place if isinstance(request, ViewPatch) and "place" in given else None,
-    )
+    # What a patch omits is None.
+    place = request.place if isinstance(request, ViewPatch) else None
+    return ViewChange(request.name, request.visibility, look, place)
 
 
 def _stored_key(catalog: Catalog, key: SortKey) -> list[Any]:
