@@ -30,3 +30,16 @@ def test_each_project_has_its_own_keys(key: Callable[[str, str], str]) -> None:
     owners = [("acme", "bridge"), ("acme", "harbor"), ("zeta", "bridge")]
     for one, other in combinations([key(*owner) for owner in owners], 2):
         assert one != other
+
+
+@pytest.mark.parametrize(
+    ("key", "stored"),
+    [
+        (live_keys.socket_owner("L0SM9cOFvHcCIhw="), "socket-L0SM9cOFvHcCIhw="),
+        (live_keys.owed_pushes("0807", "35e9"), "socket-0807.35e9"),
+        (live_keys.PUSHING, "socket-pushing"),
+    ],
+)
+def test_the_keys_of_stored_items_stay_the_same(key: str, stored: str) -> None:
+    """Invocations of an older and a newer version share the items (docs/data-model.md)."""
+    assert key == stored
