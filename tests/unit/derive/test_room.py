@@ -10,18 +10,20 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Changes
 from gridview.schema.fields import Field, FieldType, Option
+from gridview.schema.generations import Indexes
 from gridview.support.errors import LimitExceeded
 
-OPTIONS = (Option("o1", "open", "V"),)
+INDEXES = Indexes.complete(words=True)
+OPTIONS = (Option("o1", "open", "bzzz"),)
 DRAWN = Random(0)  # noqa: S311 - not a secret
-TEXTS = tuple(Field(key, key, key, FieldType.TEXT) for key in ("a1", "a2"))
+TEXTS = tuple(Field(key, key, key, FieldType.TEXT, indexes=INDEXES) for key in ("a1", "a2"))
 
 
 @pytest.mark.parametrize(("characters", "refused"), [(24_999, False), (25_000, True)])
 def test_an_issue_with_long_texts_needs_room(
     monkeypatch: pytest.MonkeyPatch, characters: int, refused: bool
 ) -> None:
-    monkeypatch.setattr(room, "MAX_STRINGS_BYTES", 100)
+    monkeypatch.setattr(room, "MAX_STRINGS_BYTES", 1_000)
     catalog = Catalog("acme", "bridge", 1, OPTIONS, TEXTS, 3)
     texts = {field.key: "".join(DRAWN.choices("abcdefgh ", k=characters // 2)) for field in TEXTS}
     texts["a2"] += "x" * (characters % 2)
