@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gridview.commands import manual_orders, placing, undo
-from gridview.encoding import derived_keys, keys
+from gridview.encoding import keys
 from gridview.encoding.fractional_keys import default_key
 from gridview.encoding.json_codec import dumps
 from gridview.maintenance.rebalancing import Rebalancing
@@ -354,20 +354,6 @@ def test_later_rows_of_a_request_stay_before_an_anchor_that_the_index_lacks(
     place(api, issues, view, 6, 7, 8, 9, 10, before=4)
     account.derive()
     assert rows(api, issues, view) == [1, 2, 3, 6, 7, 8, 9, 10, 4, 5]
-
-
-def test_rows_go_to_the_end_beyond_an_issue_that_a_late_copy_of_the_journal_lacks(
-    api: Client, account: Cloud, issues: str, view: str
-) -> None:
-    api.delete(f"{issues}/issues/10")
-    account.derive()
-    account.table.stale(lambda key, states: states if derived_keys.is_journal(key[0]) else 0)
-    api.post(f"{issues}/trash/10/restore")
-    account.derive()
-    place(api, issues, view, 5, before=None)
-    account.table.stale(None)
-    account.derive()
-    assert rows(api, issues, view)[-2:] == [10, 5]
 
 
 def test_an_anchor_that_is_gone(api: Client, issues: str, view: str) -> None:
