@@ -17,7 +17,10 @@ from gridview.api.http import Request, Response, ok
 from gridview.api.invocation import Invocation, running
 from gridview.api.resolver import handler
 from gridview.api.routes import Route
+from gridview.command_api.resources import RESOURCES as COMMANDS
 from gridview.commands.actor import Role
+from gridview.live_api.resources import RESOURCES as LIVE
+from gridview.query_api.resources import RESOURCES as QUERIES
 from gridview.support import clock
 from infra.routes import BY_KEY, ROUTES
 from tests.support import cloud
@@ -48,9 +51,9 @@ class Uncounted(Metrics):
         return lambda_handler
 
 
-def made(endpoints: Endpoints[Any]) -> Handler:
+def made(*resources: Endpoints[Any]) -> Handler:
     metrics = Uncounted(namespace="gridview", service="test")
-    return cast(Handler, handler([endpoints], lambda: None, Logger(service="test"), metrics))
+    return cast(Handler, handler(resources, lambda: None, Logger(service="test"), metrics))
 
 
 def event(user: str, project: str, path: str = "/v1/projects/{project}/grid") -> dict[str, Any]:
@@ -260,3 +263,14 @@ def test_every_function_answers_only_what_it_serves(account: cloud.Cloud) -> Non
 
 
 _FUNCTIONS = ("query", "command", "live")
+
+
+@pytest.mark.parametrize(
+    ("function", "resources"), [("query", QUERIES), ("command", COMMANDS), ("live", LIVE)]
+)
+def test_a_function_serves_the_routes_that_name_it_and_no_other(
+    function: str, resources: tuple[Endpoints[Any], ...]
+) -> None:
+    served = {route.key for endpoints in resources for route in endpoints.served}
+    assert served == {route.key for route in ROUTES if route.function == function}
+    assert said(made(*resources)(event("ann", "a1", "/v1/nothing"), Context()))[0] == 404

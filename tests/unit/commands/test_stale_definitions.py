@@ -74,3 +74,11 @@ def test_a_value_written_under_a_deleted_attribute_goes_with_the_next_edit(table
     purge(table)
     assert update(table, stale, fields={"first": "x"}) == {"a1": "x"}
     assert update(table, now(table), name="renamed") == {}
+
+
+def test_the_container_that_purges_an_attribute_knows_of_it(table: MemoryTable) -> None:
+    catalogs = Catalogs()
+    delete(table)
+    assert not catalogs.get(table, TENANT, PROJECT).removed("a1")
+    deleted_attributes.purge_attribute(table, catalogs, ADMIN, PROJECT, "first", None, settling=0)
+    assert catalogs.get(table, TENANT, PROJECT).removed("a1")

@@ -21,7 +21,7 @@ from gridview.commands.undo_decision import Undo
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys
 from gridview.support import concurrency
-from gridview.support.errors import Conflict, EditConflict, NotFound
+from gridview.support.errors import Conflict, EditConflict, LimitExceeded, NotFound
 from tests.support.depth import THOROUGH, one_of
 from tests.support.killed import Killed, killing
 from tests.support.remembered import (
@@ -329,3 +329,15 @@ def test_an_undo_recognizes_its_own_write_after_a_lost_answer() -> None:
     _, (result,) = world.undo(CHANGE, table=world.table.seen_through(around))
     assert (result.version, result.refused) == (3, None)
     assert _versions(world.table)[1] == 3
+
+
+def test_an_undo_in_a_full_project_changes_issues_and_puts_none_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    world.act(("edit", 1, {"name": "two"}), BEN, CHANGE)
+    world.act(("delete", 2, None), BEN, CHANGE)
+    monkeypatch.setattr(trash, "MAX_ISSUES", 2)
+    monkeypatch.setattr(trash, "issues_in", lambda *_: 2)
+    _, (edited, deleted) = world.undo(CHANGE)
+    assert (edited.version, edited.refused, _documents(world.table)[1]["name"]) == (3, None, "one")
+    assert isinstance(deleted.refused, LimitExceeded)
+    assert "deleted_by" in _documents(world.table)[2]

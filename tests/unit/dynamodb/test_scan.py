@@ -65,9 +65,10 @@ def test_pages_follow_each_other_and_partitions_are_whole(table: Table, limit: i
         assert found[at : at + 4] == sorted(found[at : at + 4])
 
 
-def test_segments_share_the_table(table: Table) -> None:
+@pytest.mark.parametrize("segments", [2, 3])
+def test_segments_share_the_table(table: Table, segments: int) -> None:
     stored = fill(table)
-    found = [key for page in scanned(table, limit=2, segments=3) for key in page]
+    found = [key for page in scanned(table, limit=2, segments=segments) for key in page]
     assert sorted(found) == stored
 
 

@@ -116,6 +116,13 @@ def test_rows_that_were_never_placed_have_room_for_short_keys() -> None:
     assert max(map(len, between(default_key(7), default_key(8), draw(), 500))) <= 9
 
 
+@pytest.mark.parametrize(("high", "digits"), [("2001", 3), ("2", 4)])
+def test_a_key_is_as_short_as_the_gap_allows(high: str, digits: int) -> None:
+    """Between 0 and 0.2001 there are 2 * 62 ** 2 numbers of three digits, and one less between 0 and 0.2."""
+    random_ = draw()
+    assert max(len(between(None, high, random_)[0]) for _ in range(20)) == digits
+
+
 def drops(until: int, *, lean: bool) -> int:
     """How many rows one after another fit next to a row before a key is longer than `until`."""
     low, high, random_ = default_key(1), default_key(2), draw()

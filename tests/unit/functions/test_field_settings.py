@@ -192,9 +192,10 @@ def test_a_required_field_with_a_default_can_be_omitted_but_not_cleared(api: Cli
 def test_an_option_that_is_a_default_cannot_be_dropped(api: Client, project: str, kind: str) -> None:
     path = f"{project}/attributes/own"
     add(api, project, kind, default=DEFAULTS[kind])
-    refused = api.patch(path, {"options": ["high"]})
-    assert refused.kind == (409, "conflict")
-    assert "'low'" in refused.body["detail"]
+    for options in (["high"], ["new"]):
+        refused = api.patch(path, {"options": options})
+        assert refused.kind == (409, "conflict")
+        assert "'low'" in refused.body["detail"], "the first one that is dropped"
     low = api.get(path).body["options"][0]
     renamed = api.patch(path, {"options": [{**low, "value": "lower"}, "high"]}).body
     assert renamed["default"] == ("lower" if kind == "enum" else ["lower", "high"])

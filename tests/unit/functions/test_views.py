@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gridview.commands import pages, views
-from gridview.encoding import keys
+from gridview.encoding import derived_keys, keys
 from gridview.query import view_answers, view_filters
 from gridview.schema.catalog import MAX_ATTRIBUTES
 from gridview.schema.views import MAX_PRIVATE_VIEWS, MAX_SHARED_VIEWS
@@ -947,3 +947,24 @@ def test_a_deleted_project_takes_its_views_along(
         assert answer.kind == (404, "not-found")
     account.upkeep()
     assert not [one for one in account.items() if one["PK"]["S"].startswith(keys.VIEW_PREFIX)]
+
+
+def test_a_row_goes_to_the_end_of_a_view_beyond_one_that_a_late_copy_of_the_journal_lacks(
+    api: Client, account: Cloud, project: str
+) -> None:
+    for name in "abc":
+        api.made(f"{project}/issues", {"name": name})
+    view = api.made(f"{project}/views", {"name": "Mine", "visibility": "shared"})["id"]
+    by_hand = {"sort": [{"manual": view}]}
+    assert api.patch(f"{project}/views/{view}", {"query": by_hand}).status == 200
+    account.derive()
+    account.upkeep()
+    api.delete(f"{project}/issues/3")
+    account.derive()
+    account.table.stale(lambda key, states: states if derived_keys.is_journal(key[0]) else 0)
+    api.post(f"{project}/trash/3/restore")
+    account.derive()
+    assert api.post(f"{project}/views/{view}/order", {"nums": [1], "before": None}).status == 200
+    account.table.stale(None)
+    account.derive()
+    assert [row["num"] for row in api.post(f"{project}/grid", by_hand).body["rows"]] == [2, 3, 1]

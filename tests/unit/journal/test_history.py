@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.partitions import remove_partition
 from gridview.dynamodb.table import Table
 from gridview.encoding import derived_keys, keys
-from gridview.journal.history import read_changes, remove_values
+from gridview.journal.history import changes_after, read_changes, remove_values, without
 from gridview.maintenance.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.change_entries import activity_entries, member_entries
@@ -319,6 +319,22 @@ def test_two_removals_of_values_at_the_same_time_bring_nothing_back(table: Memor
     (change,) = remembered(table).values()
     assert change.fields == {}
     assert len([item for item in table.items if item[0].startswith(derived_keys.HISTORY_PREFIX)]) == 1
+
+
+def test_the_changes_of_an_issue_continue_after_a_restore_of_the_table(table: MemoryTable) -> None:
+    """Versions then begin at that instant, in milliseconds since 1970."""
+    restored = 1_790_000_000_000
+    made = [{**version(table, at, a1=f"x{at}"), "version": restored + at} for at in range(3)]
+    work(table, [record(at, *both) for at, both in enumerate(pairwise(made), 1)])
+    found = changes_after(table, TENANT, PROJECT, 7, restored)
+    assert [one.version - restored for one in found] == [1, 2]
+
+
+def test_ranks_of_a_deleted_order_stay_in_its_changes() -> None:
+    """They show that a version only placed its issue."""
+    values = Values("V", "W")
+    placed = Change(7, 2, "update", "ann", clock.after(2), None, {"m2": values, "a1": values})
+    assert without(placed, lambda _: True).fields == {"m2": values}
 
 
 def test_a_history_that_is_purged_during_a_removal_of_values_stays_removed(table: MemoryTable) -> None:

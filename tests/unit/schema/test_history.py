@@ -81,6 +81,14 @@ def test_a_small_change_is_stored_plainly_and_a_large_one_compressed() -> None:
     assert item_size(large) < 200
 
 
+def test_a_change_is_stored_plainly_as_long_as_it_takes_one_write_unit() -> None:
+    plain = []
+    for length in range(800, 1_024):
+        (item,) = to_items("acme", "bridge", change({"name": Values(None, "x" * length)}), 1)
+        plain += [item_size(item)] if "edits" in item else []
+    assert plain == [*range(plain[0], 1_025)]
+
+
 def test_a_create_of_forty_attributes_takes_one_write_unit() -> None:
     options = {f"a{place}": Values(None, f"o{place % 5}") for place in range(20)}
     dates = {f"a{place}": Values(None, f"2026-11-{place - 10}") for place in range(20, 30)}

@@ -43,3 +43,8 @@ def test_progress_is_that_of_all_slices() -> None:
 def test_slices_that_a_restarted_pass_does_not_wait_for_do_not_count() -> None:
     slices = [Job(3, "now", 8, 10, part=1)]
     assert Job(3, "now", 1, 13, slices=2).progress_of(2, 99, slices) == Progress(0, 13)
+
+
+def test_a_job_that_starts_over_waits_for_a_worker_and_keeps_its_rate() -> None:
+    held = Job(3, "now", 5, 9, rate=7, holder="a worker", refusals=2, revision=6, answers="x", rests=True)
+    assert held.restarted(4, "later") == Job(4, "later", rate=7, revision=6)

@@ -31,6 +31,7 @@ def test_a_job_and_a_line_come_back_from_their_items() -> None:
     job = replace(
         JOB, state=JobState.FAILED, total=3, done=1, at={"a": [1]}, problem={"type": "x"}, revision=7
     )
+    assert JOB.to_item("acme", "bridge")["revision"] == 0, "every write raises it"
     for one in (JOB, job):
         assert UserJob.from_item(item_from_wire(item_to_wire(one.to_item("acme", "bridge")))) == one
     line = JobLine((opened("p", "a"), opened("q", "b", due=LATER)), DUE, "holder", 2, 5)
