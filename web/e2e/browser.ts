@@ -48,9 +48,18 @@ export class Visit {
     context.setDefaultTimeout(TIMEOUT);
     await context.addCookies([...cookies]);
     if (late > 0) await context.addInitScript(answerLate, late);
+    await context.addInitScript(recordFocus);
     const visit = new Visit(context, await context.newPage());
     await visit.watch(origin);
     return visit;
+  }
+
+  /** Describe for each window the last keys and moves of the focus, and the element that has the focus. */
+  async recent(): Promise<string> {
+    const accounts = this.context.pages().map((page) =>
+      page.evaluate(() => [location.href, ...(window.recentOfFocus ?? []), `in focus: ${document.activeElement?.outerHTML.slice(0, 300)}`].join('\n')),
+    );
+    return (await Promise.all(accounts)).join('\n\n');
   }
 
   /** Close its windows. A handler of a test that still asks the API for an answer ends without an error. */
@@ -75,6 +84,32 @@ export class Visit {
       if (protocol.startsWith('http') && asked !== origin) this.faults.push(`a request to ${request.url()}`);
     });
   }
+}
+
+declare global {
+  interface Window {
+    recentOfFocus?: string[];
+  }
+}
+
+/** Runs in the page. Elements that the library has removed are marked as such. */
+function recordFocus(): void {
+  const MOST = 40;
+  const recent: string[] = [];
+  window.recentOfFocus = recent;
+  const nameOf = (target: EventTarget | null) => {
+    if (!(target instanceof Element)) return target ? 'the page' : 'nothing';
+    const row = target.closest('[row-index]')?.getAttribute('row-index') ?? '';
+    const column = target.closest('[col-id]')?.getAttribute('col-id') ?? '';
+    return `${target.tagName.toLowerCase()}.${target.classList.value.replaceAll(' ', '.')} ${row} ${column}${target.isConnected ? '' : ' removed'}`;
+  };
+  const record = (event: Event) => {
+    const key = event instanceof KeyboardEvent ? event.key : '';
+    const other = event instanceof FocusEvent ? ` from or to ${nameOf(event.relatedTarget)}` : '';
+    recent.push(`${Math.round(event.timeStamp)} ${event.type} ${key} ${nameOf(event.target)}${other}`);
+    if (recent.length > MOST) recent.shift();
+  };
+  for (const type of ['keydown', 'pointerdown', 'focusin', 'focusout']) window.addEventListener(type, record, { capture: true });
 }
 
 /** Runs in the page. */

@@ -19,9 +19,11 @@ export const test = plain
   /** Here, because a test that extends this one would enter the stack again. */
   .extend('places', { scope: 'worker' }, ({ stack }) => makePlaces(stack))
   /** Opens the page for a signed-in user, or without one. */
-  .extend('visit', ({ browser, stack }, { onCleanup }) => {
+  .extend('visit', ({ browser, stack, task }, { onCleanup }) => {
     const visits: Visit[] = [];
     onCleanup(async () => {
+      // A lost focus cannot be seen in the error of a test that waits for its effect.
+      if (task.result?.state === 'fail') for (const visit of visits) console.error(await visit.recent());
       for (const visit of visits) await visit.end();
       expect(visits.flatMap(({ faults }) => faults)).toEqual([]);
     });
