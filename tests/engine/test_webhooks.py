@@ -96,7 +96,9 @@ def test_changes_are_sent_to_a_server_of_this_machine_where_that_is_allowed(
             assert refused.status_code == 400
             client.patch("/v1/projects/followed/issues/1", json={"name": "Once more"})
             # It is pending before its first attempt too.
-            until(lambda: (one := client.get(log).json()["items"][0])["status"] == "pending" and one["failure"])
+            until(
+                lambda: (one := client.get(log).json()["items"][0])["status"] == "pending" and one["failure"]
+            )
             problem = client.get(log).json()["items"][0]["failure"]
             assert problem == "Nothing was sent: the URL must begin with https://."
         assert len(inbox.messages) == count
