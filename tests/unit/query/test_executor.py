@@ -25,14 +25,12 @@ from gridview.view.reads import (
     ReadRecent,
     Snapshot,
 )
-from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid
+from tests.unit.query.test_grid import PROJECT, TENANT, Grid, with_days
 
 
 @pytest.fixture(scope="module")
 def few() -> Grid:
-    grid = Grid()
-    grid.fill(grid.document(num, day=day) for num, day in enumerate(DAYS, start=1))
-    return grid
+    return with_days(Grid())
 
 
 def executor(grid: Grid, cache: BlockCache | None = None) -> tuple[Executor, Any]:

@@ -187,10 +187,15 @@ def empty() -> Grid:
     return Grid()
 
 
+def with_days(grid: Grid) -> Grid:
+    """A grid with an issue for each of DAYS. In the order of day: 3 8 | 1 4 9 | 6 | 2 5 7."""
+    grid.fill(grid.document(num, day=day) for num, day in enumerate(DAYS, start=1))
+    return grid
+
+
 @pytest.fixture
 def few(empty: Grid) -> Grid:
-    empty.fill(empty.document(num, day=day) for num, day in enumerate(DAYS, start=1))
-    return empty
+    return with_days(empty)
 
 
 # Orders

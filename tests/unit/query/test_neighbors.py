@@ -6,15 +6,12 @@ from gridview.query.neighbors import rows_beside
 from gridview.schema.placements import RankedRow
 from gridview.schema.store import Catalogs
 from gridview.view.context import ReadContext
-from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid
+from tests.unit.query.test_grid import PROJECT, TENANT, Grid, with_days
 
 
 @pytest.fixture
 def few() -> Grid:
-    """In the order of day: 3 8 | 1 4 9 | 6 | 2 5 7."""
-    grid = Grid()
-    grid.fill(grid.document(num, day=day) for num, day in enumerate(DAYS, start=1))
-    return grid
+    return with_days(Grid())
 
 
 def beside(grid: Grid, row: RankedRow | None, limit: int, *, backward: bool = False) -> list[RankedRow]:
