@@ -132,6 +132,24 @@ test('the switch at the top of the rail finds another project by typing, and cre
   await page.locator('.editor').waitFor();
 });
 
+test('the panel of a button has the focus before the next key', async ({ visit, api }) => {
+  const project = await ProjectPage.open(await visit(), await bridge(api, 'Quick keys'));
+  const { page } = project;
+  const buttons = page.locator('button[popovertarget]:visible');
+  expect(await buttons.count()).toBeGreaterThan(5);
+  for (const button of await buttons.all()) {
+    // No event of the browser comes between microtasks.
+    const hasFocus = await button.evaluate(async (one) => {
+      (one as HTMLButtonElement).click();
+      for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+      return document.querySelector('.popover:popover-open')?.contains(document.activeElement);
+    });
+    expect(hasFocus, (await button.getAttribute('aria-label')) ?? '').toBe(true);
+    await button.click();
+    await expect.poll(() => page.locator('.popover:visible').count()).toBe(0);
+  }
+});
+
 test('the toolbar fits every window, and its menu has what has no room', async ({ visit, api }) => {
   const id = await bridge(api, 'Of all widths');
   const project = await ProjectPage.open(await visit(), id, 'sort=-weight&group=kind&search=e');

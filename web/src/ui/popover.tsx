@@ -33,14 +33,19 @@ export function Popover({ label, icon, shown = label, title = label, count = 0, 
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
+  // The browser reports that the panel is open later than the next key, which is meant for the panel.
+  const show = () => {
+    panel.current?.showPopover();
+    setOpen(true);
+  };
   const text = count ? `${label} ${count}` : label;
   const bar = useContext(CollapseContext);
-  const collapsed = useCollapsed({ label: text, icon, act: () => panel.current?.showPopover() }, { stays: isMenu });
+  const collapsed = useCollapsed({ label: text, icon, act: show }, { stays: isMenu });
   useLayoutEffect(() => {
     if (bar && isMenu) bar.anchor = button.current;
   }, [bar, isMenu]);
   useEffect(() => {
-    if (asked && !open) panel.current?.showPopover();
+    if (asked && !open) show();
   }, [asked]);
   useLayoutEffect(() => {
     if (open && panel.current) enterFirst(panel.current);
@@ -52,7 +57,20 @@ export function Popover({ label, icon, shown = label, title = label, count = 0, 
   }, [open, collapsed]);
   return (
     <>
-      <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" hidden={collapsed !== null} popovertarget={id} aria-label={text} title={hint ?? text}>
+      <button
+        ref={button}
+        class={`tool${count ? ' is-set' : ''}`}
+        type="button"
+        hidden={collapsed !== null}
+        popovertarget={id}
+        aria-label={text}
+        title={hint ?? text}
+        onClick={(event) => {
+          if (panel.current?.matches(':popover-open')) return;
+          event.preventDefault();
+          show();
+        }}
+      >
         <Icon name={icon} />
         <span class="tool-label">{shown}</span>{' '}
         {count > 0 && <span class="badge">{count}</span>}
