@@ -105,6 +105,22 @@ describe('an editor', () => {
     expect(await page.locator('.is-refused').count()).toBe(0);
   });
 
+  test('keeps the focus when its cell gets it, by a late timer of the grid or a press at the edge', async ({ visit, api }) => {
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, await parts(api, 'Edges'), VIEW);
+    for (const column of ['State', ...COLUMNS].filter((one) => one !== 'Safe')) {
+      const cell = await project.cell(0, column);
+      await cell.click({ position: { x: 6, y: 6 } });
+      await page.keyboard.press('F2');
+      await editorIn(page).waitFor();
+      await cell.evaluate((one) => one.focus());
+      await editorIn(page).waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role')), { message: column }).toBe('gridcell');
+    }
+  });
+
   test('of a text keeps its lines, and starts new ones by Alt+Enter and Shift+Enter', async ({ visit, api }) => {
     const id = await parts(api, 'Lines');
     const visited = await visit();

@@ -10,6 +10,7 @@ import { boxOf } from './dragging';
 export interface ShownRow {
   readonly at: number;
   readonly cells: Readonly<Record<string, string>>;
+  readonly isLoading: boolean;
 }
 
 /** Pixels of the arrow at either end of a scroll bar, and a point that is surely on its thumb. */
@@ -147,9 +148,10 @@ export class ProjectPage {
 
   /** The rows in view, once none of them is still being loaded. */
   async rows(): Promise<readonly ShownRow[]> {
-    const shown = async () => ({ rows: await this.grid.evaluate(readRows), lines: await this.grid.getAttribute('aria-rowcount') });
+    let rows: readonly ShownRow[] = [];
+    const shown = async () => ({ rows: (rows = await this.grid.evaluate(readRows)), lines: await this.grid.getAttribute('aria-rowcount') });
     await expect.poll(shown).toSatisfy(areLoaded, 'rows that are loaded');
-    return this.grid.evaluate(readRows);
+    return rows;
   }
 
   /** The texts of one column in the rows in view. */
@@ -204,12 +206,9 @@ function topOf({ scrollTop }: Element): number {
   return scrollTop;
 }
 
-/**
- * Whether the shown rows are loaded, or the grid has only its heads and its summaries. Rows that loaded have a number; heads
- * of groups have no values.
- */
+/** Whether the shown rows are loaded, or the grid has only its heads and its summaries. */
 function areLoaded({ rows, lines }: { readonly rows: readonly ShownRow[]; readonly lines: string | null }): boolean {
-  return rows.length > 0 ? rows.every(({ cells }) => cells['No.'] !== '') : lines === '2';
+  return rows.length > 0 ? rows.every(({ isLoading }) => !isLoading) : lines === '2';
 }
 
 /** The rows between the heads of the columns and their summaries. Runs in the browser. */
@@ -239,6 +238,7 @@ function readRows(grid: Element): ShownRow[] {
       cells: Object.fromEntries(
         (row.querySelector('.group-toggle') ? [] : [...row.querySelectorAll('[role="gridcell"][aria-colindex]:not([col-id^="#"])')]).map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
       ),
+      isLoading: row.classList.contains('is-loading'),
     }))
     .sort((a, b) => a.at - b.at);
 }

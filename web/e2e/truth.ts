@@ -34,7 +34,7 @@ export async function showsWhatTheApiHas(
     const first = rows[0]?.at ?? from;
     const asked = { ...query, columns: columns.map(({ id }) => id), offset: first - from, limit: rows.length };
     const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project: page.project }, body: asked });
-    const truth = body.rows.map((row, place) => ({ at: first + place, cells: cellsOf(row, columns, rows[place]) }));
+    const truth = body.rows.map((row, place) => ({ at: first + place, cells: cellsOf(row, columns, rows[place]), isLoading: false }));
     expect(rows).toEqual(truth);
     return rows;
   }, TIMEOUT);

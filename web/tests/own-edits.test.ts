@@ -3,6 +3,7 @@ import { Api } from '../src/api/client';
 import type { Filter, Project } from '../src/api/types';
 import type { CellValue } from '../src/fields/values';
 import { effectOfEdits } from '../src/live/events';
+import { saved } from './views';
 
 vi.hoisted(() => {
   const location = { pathname: '/', search: '' };
@@ -45,8 +46,8 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** An open project of four issues that cost 1 to 4; the last is closed. */
-function opened(view: string) {
+/** An open project of four issues that cost 1 to 4; the last is closed. `mayAnswer` delays requests by the end of their path. */
+function opened(view: string, mayAnswer: (end: string) => Promise<void> | undefined = () => undefined) {
   go(`/projects/demo?${view}`);
   const issues = new Map<number, Stored>([1, 2, 3, 4].map((num) => [num, { num, version: 1, name: `n${num}`, state: num < 4 ? 'open' : 'closed', fields: { cost: num } }]));
   const sum = (some: readonly Stored[]) => some.reduce((total, { fields }) => total + fields.cost, 0);
@@ -64,16 +65,19 @@ function opened(view: string) {
       });
       return { groups, next: null, changes_cursor: null };
     }
+    if (path.endsWith('/order')) return { items: [] };
     const issue = issues.get(Number(path.split('/').at(-1)));
     if (!issue) return {};
     if (method === 'PATCH') issues.set(issue.num, { ...issue, state: body.state ?? issue.state, fields: body.fields ?? issue.fields, version: issue.version + 1 });
     return issues.get(issue.num);
   };
-  const api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, (address, request) => {
+  const api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, async (address, request) => {
     const body = JSON.parse((request?.body as string | undefined) ?? '{}') as Parameters<typeof answer>[2];
-    return Promise.resolve(Response.json(answer((address as string).split('?')[0] ?? '', request?.method, body)));
+    const [path = ''] = (address as string).split('?');
+    await mayAnswer(`${request?.method ?? ''} ${path.split('/').at(-1) ?? ''}`);
+    return Response.json(answer(path, request?.method, body));
   });
-  const views = new SavedViews(api, PROJECT, { tenant: 't', user: 'ann', name: 'Ann', role: 'editor' }, []);
+  const views = new SavedViews(api, PROJECT, { tenant: 't', user: 'ann', name: 'Ann', role: 'editor' }, [saved('v1', { manual_order: 'ready' })]);
   const model = new ProjectModel(api, views.project, views);
   model.show({ first: 0, last: 20 });
   closing.push(() => model.close());
@@ -115,6 +119,42 @@ describe('an own edit', () => {
     model.moveTo({ row: 1, column: 0 });
     await vi.waitFor(() => expect([counts(), model.rows.indexOf(2)]).toEqual([[2, 2], 4]));
     expect(model.misfits.value.size).toBe(0);
+  });
+
+  it('that was undone before it was known whether its issue fits its new group leaves no mark', async () => {
+    let holds = false;
+    const held: (() => void)[] = [];
+    const { model, counts } = opened('group=state&sort=manual.v1', (request) => (holds && request === 'POST grid' ? new Promise((resolve) => held.push(resolve)) : undefined));
+    await vi.waitFor(() => expect([counts(), model.rows.indexOf(2), model.rows.indexOf(4)]).toEqual([[3, 1], 2, 5]));
+    holds = true;
+    const edits = [{ num: 2, field: 'state', before: 'open', after: 'closed' }];
+    await model.editor.apply({ edits, places: { view: 'v1', forth: [{ nums: [2], anchor: { before: 4 } }], back: [{ nums: [2], anchor: { after: 1 } }] } });
+    expect([counts(), held.length]).toEqual([[2, 2], 1]);
+    await model.editor.undo();
+    holds = false;
+    for (const answer of held) answer();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([counts(), [...model.misfits.value]]).toEqual([[3, 1], []]);
+  });
+
+  it('that places a row keeps it there, though the user leaves another row before the API has it', async () => {
+    let holds = true;
+    const held: (() => void)[] = [];
+    const { model, counts } = opened('group=state&sort=manual.v1', (request) => (holds && request === 'PATCH 3' ? new Promise((resolve) => held.push(resolve)) : undefined));
+    await vi.waitFor(() => expect([counts(), model.rows.indexOf(3), model.rows.indexOf(4), model.view.value.manual]).toEqual([[3, 1], 3, 5, 'v1']));
+    model.misfits.value = new Set([1]);
+    const edits = [{ num: 3, field: 'state', before: 'open', after: 'closed' }];
+    const placed = model.editor.apply({ edits, places: { view: 'v1', forth: [{ nums: [3], anchor: { before: 4 } }], back: [] } });
+    expect([counts(), model.rows.indexOf(3)]).toEqual([[2, 2], 4]);
+    model.moveTo({ row: 4, column: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([counts(), model.rows.indexOf(3), held.length]).toEqual([[2, 2], 4, 1]);
+    holds = false;
+    held[0]?.();
+    await placed;
+    await vi.waitFor(() => expect(model.misfits.value.size).toBe(0));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([counts(), model.rows.indexOf(3)]).toEqual([[2, 2], 4]);
   });
 
   it('of an issue that is not on the screen moves it to its group', async () => {

@@ -12,12 +12,12 @@ import { fieldsIn } from '../view/filters';
 import type { ProjectModel } from './model';
 import { issuesThatPass } from './queries';
 
-type Source = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'filter' | 'view' | 'rows' | 'misfits' | 'computing'>;
+type Source = Pick<ProjectModel, 'api' | 'project' | 'fields' | 'filter' | 'view' | 'rows' | 'computing'>;
 
 /** The groups whose issues are checked. If more are edited at once, all of their edited issues count as misfits. */
 const MAX_GROUPS = 10;
 
-/** The misfits on the screen after these edits, with the earlier ones. */
+/** The issues of these edits that are misfits on the screen. */
 export async function findMisfits(model: Source, edits: readonly CellEdit[]): Promise<ReadonlySet<number>> {
   const view = model.view.peek();
   const sorted = view.sort.map(({ field }) => field);
@@ -28,7 +28,7 @@ export async function findMisfits(model: Source, edits: readonly CellEdit[]): Pr
   const moved = new Set(edits.flatMap(({ num, field }) => (keys.has(field) ? [num] : [])));
   await model.computing.renew([...moved].flatMap((num) => model.rows.held(num) ?? [])).catch(() => undefined);
   const outOfOrder = [...moved].filter((num) => isOutOfOrder(model, num));
-  const found = new Set([...model.misfits.peek(), ...outOfOrder]);
+  const found = new Set(outOfOrder);
   const deciding = withInputs([...fieldsIn(model.filter), ...(board ? [] : view.groups.map(({ field }) => field))], model.fields);
   const isShown = (num: number) => model.rows.indexOf(num) !== undefined;
   const nums = new Set(edits.flatMap(({ num, field }) => (touches(field, deciding) && isShown(num) ? [num] : [])));

@@ -238,7 +238,7 @@ export class ProjectModel {
       computed(() => this.arranged.value.closed.join()).subscribe(() => this.relayout()),
       this.editing.stop,
       this.editor.marks.subscribe(() => this.live.release()),
-      this.editor.placing.subscribe(() => this.live.release()),
+      this.editor.placing.subscribe(() => this.letMove()),
       this.misfits.subscribe(() => this.live.release()),
       this.selection.subscribe((selection) => {
         if (!selection?.others) this.adding.value = false;
@@ -408,9 +408,13 @@ export class ProjectModel {
    * edits also moved rows.
    */
   private async showMisfits(edits: readonly CellEdit[], isMoved: boolean): Promise<void> {
+    const versionOf = (num: number) => this.rows.held(num)?.version;
+    const before = new Map(edits.map(({ num }) => [num, versionOf(num)]));
     try {
       const found = await findMisfits(this, edits);
-      if (found.size) this.misfits.value = found;
+      // The answer may already know a later edit or an undo, which is looked at by itself.
+      const present = [...found].filter((num) => !this.editor.isWriting(num) && versionOf(num) === before.get(num));
+      if (present.length) this.misfits.value = new Set([...this.misfits.peek(), ...present]);
       const altered = effectOfEdits(edits, this.dependence(), (num) => this.rows.indexOf(num) !== undefined);
       if (altered.figures) this.live.rereadFigures();
       // The cards of a board go to their places at once; misfits stay.
@@ -516,9 +520,10 @@ export class ProjectModel {
     if (!stays && (this.misfits.peek().size || this.added.hasPassing)) this.settle();
   }
 
-  /** Read everything on the screen again: at once, or as soon as rows are no longer held in their places. */
+  /** Read everything on the screen again: at once, or as soon as rows are no longer held in their places or placed. */
   settle(): void {
-    if (this.areHeld) {
+    // Until a placement is written, the API has the rows where they were before.
+    if (this.areHeld || this.editor.placing.peek() > 0) {
       this.waiting = 'settling';
       return;
     }
@@ -608,7 +613,7 @@ export class ProjectModel {
     return this.holds > 0 || this.editing.isAnyOpen;
   }
 
-  /** An editor was closed, or a drag has ended: do what waited for that. */
+  /** An editor was closed, or a drag or a placement has ended: do what waited for that. */
   private letMove(): void {
     const { waiting } = this;
     if (!this.areHeld) {

@@ -14,8 +14,9 @@ export interface Edited {
 export class CellEditing implements ICellEditorComp {
   private editor!: OpenEditor;
   private cell!: OpenCell;
+  private readonly closed = new AbortController();
 
-  init({ field, owner, rowIndex, eventKey, stopEditing }: ICellEditorParams & CellParams): void {
+  init({ field, owner, rowIndex, eventKey, stopEditing, eGridCell }: ICellEditorParams & CellParams): void {
     const slot = owner.at(rowIndex);
     this.cell = owner.editing(rowIndex, field.id);
     const refused = owner.refused(rowIndex, field.id);
@@ -32,6 +33,7 @@ export class CellEditing implements ICellEditorComp {
       mayCreate: owner.mayCreateOptions,
       done: () => stopEditing(),
     });
+    eGridCell.addEventListener('focus', () => queueMicrotask(() => enterEditor(eGridCell)), { signal: this.closed.signal });
   }
 
   getGui(): HTMLElement {
@@ -52,7 +54,16 @@ export class CellEditing implements ICellEditorComp {
   }
 
   destroy(): void {
+    this.closed.abort();
     this.editor.close();
     this.cell.end();
   }
+}
+
+/**
+ * The library gives a cell that it has just drawn the focus a moment later, also if an editor was opened meanwhile. A
+ * press at the edge of the cell gives it the focus, too. An editor that ends has left its cell by now.
+ */
+function enterEditor(cell: HTMLElement): void {
+  if (document.activeElement === cell) cell.querySelector<HTMLElement>('.editor')?.focus();
 }
