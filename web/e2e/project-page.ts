@@ -206,9 +206,12 @@ function topOf({ scrollTop }: Element): number {
   return scrollTop;
 }
 
-/** Whether the shown rows are loaded, or the grid has only its heads and its summaries. */
+/**
+ * Whether the shown rows are loaded and drawn, or the grid has only its heads and its summaries. An issue has a number; heads
+ * of groups have no values.
+ */
 function areLoaded({ rows, lines }: { readonly rows: readonly ShownRow[]; readonly lines: string | null }): boolean {
-  return rows.length > 0 ? rows.every(({ isLoading }) => !isLoading) : lines === '2';
+  return rows.length > 0 ? rows.every(({ cells, isLoading }) => !isLoading && cells['No.'] !== '') : lines === '2';
 }
 
 /** The rows between the heads of the columns and their summaries. Runs in the browser. */

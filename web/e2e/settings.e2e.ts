@@ -156,6 +156,12 @@ test('the default of a field follows an option that is renamed', async ({ visit,
   const tags = await fieldOf('Tags');
   await tags.getByLabel('Option', { exact: true }).first().fill('damp');
   await tags.getByRole('checkbox', { name: 'dry' }).check();
+  // The settings are closed, and opened again, before the changed project is read.
+  await project.page.route(`**/v1/projects/${id}`, async (route) => {
+    const response = await route.fetch();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await route.fulfill({ response });
+  });
   await tags.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await saved())?.[1]).toEqual([['damp', 'dry', 'cold'], ['damp', 'dry', 'cold']]);
 

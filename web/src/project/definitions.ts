@@ -18,16 +18,25 @@ export class Definitions {
   readonly building = computed(
     () => [...(this.project.value.attributes ?? []), ...this.indexes.value].some(({ build }) => build !== null),
   );
+  /** Whether the project includes all changes that the API has accepted here. */
+  isLatest = true;
   private readonly fresh = new Fresh();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly closed = new AbortController();
+  private readonly begun: Promise<void>;
 
   constructor(
     private readonly api: Api,
     project: Project,
   ) {
     this.project = signal(project);
-    void this.load();
+    this.begun = this.load();
+  }
+
+  /** The project as the API has it, or as it was given if the API has not answered. */
+  async read(): Promise<Project> {
+    await this.begun;
+    return this.project.peek();
   }
 
   /** Make a change and read everything again. Returns whether the API accepted it. */
@@ -72,6 +81,7 @@ export class Definitions {
     this.error.value = null;
     try {
       await change;
+      this.isLatest = false;
       await this.load();
       return true;
     } catch (error) {
@@ -93,6 +103,7 @@ export class Definitions {
       );
       this.project.value = project.body;
       this.indexes.value = indexes.body.items;
+      this.isLatest = true;
       if (this.building.peek()) this.timer = setTimeout(() => void this.load(), POLL_INTERVAL);
     } catch (error) {
       if (!isAbort(error)) this.error.value = error;

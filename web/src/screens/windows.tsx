@@ -50,7 +50,7 @@ export function Windows({ api, model, onRedefined, onDeleted, onCreated }: Windo
           onClose={(now) => {
             panels.window.value = null;
             panels.settings.value = null;
-            if (model.adopt(now)) return;
+            if (now && model.adopt(now)) return;
             // The notice asks before some work is discarded.
             if (model.holdsWork) live.redefined.value = true;
             else onRedefined();

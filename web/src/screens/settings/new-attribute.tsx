@@ -24,13 +24,14 @@ interface NewProps {
 }
 
 export function NewAttribute({ definitions, place, fields, rows, onCreated }: NewProps) {
-  const attributes = definitions.project.value.attributes ?? [];
   // The first field that is created is the one that was asked for.
   const [asked, setAsked] = useState(place);
-  const like = attributes.find(({ id }) => id === asked?.like);
-  const [begun] = useState(() => ({ name: like ? words.settings.copyOf(like.name) : '', options: like?.options?.map(({ value }) => value).join('\n') ?? '', formula: like?.formula ?? '' }));
+  const [begun] = useState(() => {
+    const like = definitions.project.peek().attributes?.find(({ id }) => id === asked?.like);
+    return { name: like ? words.settings.copyOf(like.name) : '', options: like?.options?.map(({ value }) => value).join('\n') ?? '', formula: like?.formula ?? '', type: like?.formula === undefined ? (like?.type ?? 'text') : FORMULA };
+  });
   const [name, setName] = useState(begun.name);
-  const [type, setType] = useState<FieldType | typeof FORMULA>(like?.formula === undefined ? (like?.type ?? 'text') : FORMULA);
+  const [type, setType] = useState<FieldType | typeof FORMULA>(begun.type);
   const [options, setOptions] = useState(begun.options);
   const [formula, setFormula] = useState(begun.formula);
   const form = useRef<HTMLFormElement>(null);
@@ -38,8 +39,17 @@ export function NewAttribute({ definitions, place, fields, rows, onCreated }: Ne
   const hasOptions = type === 'enum' || type === 'multi_enum';
   const entered = { name, options, formula };
   const isUnsaved = (['name', 'options', 'formula'] as const).some((part) => entered[part] !== (asked ? begun[part] : ''));
+  const isCreating = useRef(false);
   const create = async () => {
+    if (isCreating.current) return;
+    isCreating.current = true;
+    await createOne().finally(() => (isCreating.current = false));
+  };
+  const createOne = async () => {
     const listed = options.split('\n').map((one) => one.trim()).filter(Boolean);
+    // They may have been changed right before the settings were opened.
+    const { attributes = [] } = await definitions.read();
+    const like = attributes.find(({ id }) => id === asked?.like);
     const position = asked?.beside ? positionBeside(attributes, asked.beside) : null;
     const created: Attribute[] = [];
     // The check has the type of the result.

@@ -27,8 +27,8 @@ interface SettingsProps {
   /** Called with a new field that was asked for beside a column. */
   readonly onCreated: (field: Attribute, beside: Beside) => void;
   readonly onDeleted: () => void;
-  /** Called with the last read of the project when the settings are closed. */
-  readonly onClose: (now: Project) => void;
+  /** Called with the project when the settings are closed; null if the last change has not been read yet. */
+  readonly onClose: (now: Project | null) => void;
 }
 
 export function Settings({ api, project, people, place, rows, onCreated, onDeleted, onClose }: SettingsProps) {
@@ -37,7 +37,7 @@ export function Settings({ api, project, people, place, rows, onCreated, onDelet
   useEffect(() => () => definitions.close(), [definitions]);
   const error = definitions.error.value;
   return (
-    <Dialog title={words.settings.title(definitions.project.value.name)} wide onClose={() => onClose(definitions.project.peek())}>
+    <Dialog title={words.settings.title(definitions.project.value.name)} wide onClose={() => onClose(definitions.isLatest ? definitions.project.peek() : null)}>
       {error !== null && <Refusal error={error} also={dependentsOf(error, definitions.project.value, deleted.items.list.value ?? [])} />}
       <JustDeleted deleted={deleted} textOf={words.deletedFields.just} />
       <General definitions={definitions} onDeleted={onDeleted} />
