@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,9 @@ from gridview.chains import blocks
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.issues import parse_new
-from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.expressions import Item, Key
+from gridview.dynamodb.table import Fetched
+from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.query import planner, prices
@@ -323,6 +325,25 @@ def test_the_plan_is_the_one_for_the_query(
     project: Project, monkeypatch: pytest.MonkeyPatch, body: dict[str, Any], said: str
 ) -> None:
     assert said in explained(project, **body)
+
+
+def test_a_sort_in_memory_reads_only_the_fields_of_the_page(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, read = MemoryTable.batch_get, list[Any]()
+
+    def batch_get(table: MemoryTable, wanted: Sequence[Key], *, paths: Any = None, **given: Any) -> Fetched:
+        if wanted[0][0].startswith(keys.ISSUE_PREFIX):
+            read.append(paths and {path[-1] for path in paths})
+        return whole(table, wanted, paths=paths, **given)
+
+    monkeypatch.setattr(MemoryTable, "batch_get", batch_get)
+    body: dict[str, Any] = {"filter": FEW, "sort": [{"field": "note"}]}
+    assert "Few issues remain" in explained(project, **body, columns=["state"])
+    ids = [
+        attribute.key for attribute in map(project.catalog.get, ["note", "state"]) if attribute is not None
+    ]
+    assert read == [{"num", "version", "updated", "name", "deleted_by", *ids}]
 
 
 def test_too_many_undecided_issues_are_read_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from gridview.view.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
 
 def bitmap_scan(scan: BitmapScan, snapshot: Snapshot, *, beside: Ask | None = None) -> Steps[Judged]:
     """Return which issues match for sure and which may: the filter's sets in one round, with a parallel read `beside`."""
-    reads = Ask(scan, ReadBlocks(tuple(scan.wants)))
+    reads = Ask(scan, ReadBlocks(scan.wants))
     yield from ask_all([reads, *([beside] if beside is not None else [])])
     judged = scan.selection.evaluate(planner.directories_of(scan.selection, snapshot), snapshot)
     yield from record(scan, sure=len(judged.sure), undecided=len(judged.undecided))

@@ -191,7 +191,7 @@ def _by_documents(node: GroupsByDocuments, known: _Known) -> Steps[Found]:
 def _judge(node: Node, known: _Known) -> Steps[Judged]:
     """Return which issues match, as far as sets show it: one round for the sets, if they have not been read."""
     selection, wants = filter_reads(known.plan.selection, known.directories)
-    yield from ask(node, ReadBlocks(tuple(wants)))
+    yield from ask(node, ReadBlocks(wants))
     return selection.evaluate(known.directories, known.snapshot)
 
 

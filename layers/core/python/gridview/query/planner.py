@@ -456,8 +456,9 @@ def fetching_all(matching: int, rows: int) -> float:
 
 def walking(order: BucketOrder, buckets: Sequence[Bucket], matching: int, total: int) -> float:
     """Read units of reading these buckets' blocks and finding the order in the last, beyond the page's documents."""
-    blocks = len(order.directory.entries) if any(not one.entries for one in buckets) else 0
-    blocks = max(blocks, sum(len(one.entries) for one in buckets))
+    blocks = sum(len(one.entries) for one in buckets)
+    if any(not one.entries for one in buckets):
+        blocks = max(blocks, len(order.directory.entries))
     share = matching / max(total, 1)
     settled = max((settling(order, one, math.ceil(one.size * share)) for one in buckets[-1:]), default=0.0)
     return blocks * prices.ITEM + settled

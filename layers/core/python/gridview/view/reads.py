@@ -42,7 +42,7 @@ class ReadDirectories:
 class ReadBlocks:
     """The wanted parts of these blocks. The answer: the Snapshot."""
 
-    wants: tuple[Want, ...]
+    wants: Sequence[Want]
 
 
 class Documents(NamedTuple):
