@@ -298,6 +298,19 @@ def explained(project: Project, **body: Any) -> str:
     return " ".join(project.page(**body, explain=True)["explain"]["plan"])
 
 
+def recorded_fields(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """The fields of each read of issues by their keys, from now on; empty for whole documents."""
+    whole, read = MemoryTable.batch_get, list[set[str]]()
+
+    def batch_get(table: MemoryTable, wanted: Sequence[Key], *, paths: Any = None, **given: Any) -> Fetched:
+        if wanted[0][0].startswith(keys.ISSUE_PREFIX):
+            read.append({path[-1] for path in paths or ()})
+        return whole(table, wanted, paths=paths, **given)
+
+    monkeypatch.setattr(MemoryTable, "batch_get", batch_get)
+    return read
+
+
 OPEN = {"field": "state", "op": "eq", "value": "open"}
 FEW = {"field": "name", "op": "eq", "value": "issue 7"}
 
@@ -337,17 +350,10 @@ def test_the_plan_is_the_one_for_the_query(
 def test_documents_that_decide_are_read_without_other_fields(
     project: Project, monkeypatch: pytest.MonkeyPatch, body: dict[str, Any], said: str, fields: set[str]
 ) -> None:
-    whole, read = MemoryTable.batch_get, list[Any]()
-
-    def batch_get(table: MemoryTable, wanted: Sequence[Key], *, paths: Any = None, **given: Any) -> Fetched:
-        if wanted[0][0].startswith(keys.ISSUE_PREFIX):
-            read.append(paths and {path[-1] for path in paths})
-        return whole(table, wanted, paths=paths, **given)
-
-    monkeypatch.setattr(MemoryTable, "batch_get", batch_get)
+    read = recorded_fields(monkeypatch)
     assert said in explained(project, **body, columns=["state"])
-    asked = {field.key for field in map(project.catalog.get, fields) if field is not None}
-    assert read[0] == {"num", "version", "updated", "deleted_by", *asked}
+    stored = {field.key for field in map(project.catalog.get, fields) if field is not None}
+    assert read[0] == {"num", "version", "updated", "deleted_by", *stored}
 
 
 def test_too_many_undecided_issues_are_read_whole(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

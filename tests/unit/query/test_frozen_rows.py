@@ -1,15 +1,11 @@
 """The frozen rows of an order: those of a grid, in its order, under any sort and filter."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from devtools.proof.faults.memory_table import MemoryTable
-from gridview.dynamodb.expressions import Key
-from gridview.dynamodb.table import Fetched
-from gridview.encoding import keys
 from gridview.encoding.consistency import RecentWrites
 from gridview.query import frozen_rows as frozen
 from gridview.query import planner
@@ -18,7 +14,7 @@ from gridview.query.grid_request import resolve_row_number
 from gridview.schema.epoch import CONFIRMED
 from gridview.support.errors import QueryTooExpensive
 from tests.support.depth import one_of
-from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, small_blocks
+from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, recorded_fields, small_blocks
 
 
 @pytest.fixture(scope="module")
@@ -73,16 +69,9 @@ def test_the_documents_of_ties_are_read_together_and_without_other_fields(
     project: Project, monkeypatch: pytest.MonkeyPatch, most: int, reads: int
 ) -> None:
     monkeypatch.setattr(frozen, "_DOCUMENTS_AT_ONCE", most)
-    whole, asked = MemoryTable.batch_get, list[set[str]]()
-
-    def batch_get(table: MemoryTable, wanted: Sequence[Key], *, paths: Any = None, **given: Any) -> Fetched:
-        if wanted[0][0].startswith(keys.ISSUE_PREFIX):
-            asked.append({name for name, *_ in paths or ()})
-        return whole(table, wanted, paths=paths, **given)
-
-    monkeypatch.setattr(MemoryTable, "batch_get", batch_get)
+    read = recorded_fields(monkeypatch)
     rows(project, sort=[{"field": "state"}, {"field": "name"}])
-    assert asked == [{"num", "version", "updated", "state", "name", "deleted_by"}] * reads
+    assert read == [{"num", "version", "updated", "state", "name", "deleted_by"}] * reads
 
 
 def test_a_large_project_refuses_an_order_that_only_documents_decide(

@@ -1,6 +1,6 @@
 /** The form of a new field. */
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { Attribute, FieldType } from '../../api/types';
+import type { Attribute, FieldType, Project } from '../../api/types';
 import type { Field } from '../../fields/fields';
 import type { Definitions } from '../../project/definitions';
 import { defaultAmong } from '../../project/drafted-options';
@@ -26,9 +26,15 @@ interface NewProps {
 export function NewAttribute({ definitions, place, fields, rows, onCreated }: NewProps) {
   // The first field that is created is the one that was asked for.
   const [asked, setAsked] = useState(place);
+  const copiedIn = ({ attributes = [] }: Project) => attributes.find(({ id }) => id === asked?.like);
   const [begun] = useState(() => {
-    const like = definitions.project.peek().attributes?.find(({ id }) => id === asked?.like);
-    return { name: like ? words.settings.copyOf(like.name) : '', options: like?.options?.map(({ value }) => value).join('\n') ?? '', formula: like?.formula ?? '', type: like?.formula === undefined ? (like?.type ?? 'text') : FORMULA };
+    const like = copiedIn(definitions.project.peek());
+    return {
+      name: like ? words.settings.copyOf(like.name) : '',
+      type: like?.formula === undefined ? (like?.type ?? 'text') : FORMULA,
+      options: like?.options?.map(({ value }) => value).join('\n') ?? '',
+      formula: like?.formula ?? '',
+    };
   });
   const [name, setName] = useState(begun.name);
   const [type, setType] = useState<FieldType | typeof FORMULA>(begun.type);
@@ -47,10 +53,10 @@ export function NewAttribute({ definitions, place, fields, rows, onCreated }: Ne
   };
   const createOne = async () => {
     const listed = options.split('\n').map((one) => one.trim()).filter(Boolean);
-    // They may have been changed right before the settings were opened.
-    const { attributes = [] } = await definitions.read();
-    const like = attributes.find(({ id }) => id === asked?.like);
-    const position = asked?.beside ? positionBeside(attributes, asked.beside) : null;
+    // The fields may have been changed right before the settings were opened.
+    const now = await definitions.read();
+    const like = copiedIn(now);
+    const position = asked?.beside ? positionBeside(now.attributes ?? [], asked.beside) : null;
     const created: Attribute[] = [];
     // The check has the type of the result.
     const checked = type === FORMULA ? await checks.check(formula) : null;
