@@ -238,6 +238,21 @@ def test_a_hint_that_is_lost_delays_a_message_by_minutes(
     assert len(receiver.received) == 1
 
 
+def test_a_change_is_sent_within_seconds_though_the_stream_consumer_did_not_know_the_webhook(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    for _ in range(2):
+        courier.issue(path)  # The second look is the last for a second.
+    hook = defined(courier, path)["path"]
+    courier.tick()
+    before = [*courier.account.outboxes]
+    courier.issue(path)
+    assert [*courier.account.outboxes] == before, "the change comes without a hint"
+    courier.wait(4)
+    assert len(receiver.received) == 1
+    assert clock.until(outbox(courier, hook)["sort"]) > deliveries.IDLE - 10, "it rests after that"
+
+
 def test_disabled_and_missing_webhooks_get_no_hint(courier: Courier, path: str, hook: str) -> None:
     courier.wait(30)
     courier.api.patch(hook, {"enabled": False})
@@ -555,6 +570,7 @@ def test_a_webhook_that_fails_holds_up_neither_others_nor_other_tenants(
     working = defined(courier, path)["path"]
     elsewhere = other.made("/v1/projects/plain/webhooks", {"url": URL})["id"]
     courier.account.modules["deliver"].sender = Routed(Receiver(otherwise=behave), receiver)  # type: ignore[attr-defined]
+    courier.wait(4)
     for _ in range(3):
         courier.issue(path)
         other.made("/v1/projects/plain/issues", {"name": "Theirs"})

@@ -66,10 +66,21 @@ _SHORTEST = 1.0
 _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
 
+_UNKNOWN = 3.0
+"""Seconds after a change of a webhook in which no hint may come. The stream consumer hints once a second at the
+webhooks that it then reads, and this one may not have been among them.
+"""
 
-def _until(outdated: float | None) -> float:
-    """Return the seconds until the next look if no hint comes: until the rows become others, but `IDLE` at most."""
-    return IDLE if outdated is None else min(max(outdated - clock.seconds(), _SHORTEST), IDLE)
+
+def _until(webhook: Webhook, outdated: float | None) -> float:
+    """Return the seconds until the next look if no hint comes, `IDLE` at most.
+
+    It is earlier if the webhook may be unknown, or if the rows become others.
+    """
+    now = clock.seconds()
+    known = clock.instant(webhook.updated) + _UNKNOWN
+    coming = [outdated, known if known > now else None]
+    return min([IDLE, *(max(one - now, _SHORTEST) for one in coming if one is not None)])
 
 
 class Delivered(NamedTuple):
@@ -271,7 +282,7 @@ class _Turn:
             return None
         page = due.page
         if page.ended and not page.overdue and self._outbox.position == page.position:
-            return _MISSING if page.held else _until(due.outdated)
+            return _MISSING if page.held else _until(attempts.webhook, due.outdated)
         return 0.0
 
     def _page_delivered(self, attempts: DeliveryAttempts, due: DueMessages) -> bool:
