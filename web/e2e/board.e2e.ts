@@ -207,6 +207,65 @@ describe('a board', () => {
     await expect.poll(() => activeCard(page)).toBe('Cable');
   });
 
+  test('keeps the focus on a card that no column has for a moment', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const { page } = await visit();
+    // The answers wait until the test sends them, and those for the column “open” lack the card while it is late.
+    const waiting: (() => void)[] = [];
+    let isHeld = false;
+    let isLate = false;
+    let before: unknown;
+    await page.route('**/grid', async (route) => {
+      const response = await route.fetch();
+      if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+      const answer = (await response.json()) as { readonly rows: readonly { readonly num: number }[]; readonly changes_cursor: unknown };
+      before ??= answer.changes_cursor;
+      const rows = answer.rows.filter(({ num }) => num !== 2);
+      await route.fulfill({ response, json: isLate && rows.length === 3 ? { ...answer, rows, changes_cursor: before } : answer });
+    });
+    const board = await BoardPage.open({ page }, id);
+    const panel = page.getByRole('complementary');
+    const showsBeam = () => panel.getByText('Beam', { exact: true }).first().waitFor();
+    const moveTo = (state: string) => api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 2 }, body: { state } });
+    const leave = async () => {
+      await moveTo('done');
+      await board.hasCards('done', ['Beam']);
+      isHeld = isLate = true;
+      await moveTo('open');
+      await board.hasCards('open', NAMES.slice(0, 4));
+      isHeld = false;
+      for (const send of waiting.splice(0)) send();
+      await board.hasCards('open', ['Anchor', 'Cable', 'Deck', '…']);
+    };
+    const arrive = async () => {
+      isLate = false;
+      await board.hasCards('open', NAMES.slice(0, 4));
+    };
+    await board.card('Beam').click();
+
+    await leave();
+    await expect.poll(() => activeCard(page)).toBe('Cable');
+    await arrive();
+    await expect.poll(() => activeCard(page)).toBe('Beam');
+
+    await page.keyboard.press('Enter');
+    await showsBeam();
+    await leave();
+    await showsBeam();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    await expect.poll(() => activeCard(page)).toBe('Cable');
+    await arrive();
+    await expect.poll(() => activeCard(page)).toBe('Beam');
+
+    // The user has gone on meanwhile.
+    await leave();
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => activeCard(page)).toBe('Deck');
+    await arrive();
+    expect(await activeCard(page)).toBe('Deck');
+  });
+
   test('asks about a card that another user moves while it is carried', async ({ visit, api }) => {
     const id = await bridge(api);
     const visited = await visit();

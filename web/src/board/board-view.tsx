@@ -217,6 +217,7 @@ function clicked(event: MouseEvent, board: Board, column: ShownColumn): void {
 /** A key at the cards of a column. */
 function pressed(event: KeyboardEvent, board: Board, column: ShownColumn, openMenu: (menu: OpenMenu) => void): void {
   const { model } = board;
+  board.keepFocus();
   const num = board.focus.peek()?.num;
   const isOnCard = num !== undefined && board.focus.peek()?.column === column.key;
   const take = () => {

@@ -29,6 +29,9 @@ import { boardWords as texts } from './words';
 /** Cards of a column that are requested before its height is known, and beyond the drawn ones. */
 const AHEAD = 20;
 
+/** Milliseconds in which a card that is in no column may return to the focus: columns are read one by one, and the index lags. */
+const RETURNS_WITHIN = 10_000;
+
 /** A column that is shown, with its cards. */
 export interface ShownColumn extends Column {
   readonly lane: Lane;
@@ -102,6 +105,8 @@ export class Board {
   private home = '';
   /** The place of the card in focus: the next card takes the focus if it goes. */
   private place = 0;
+  /** The card that had the focus until it was in no column, for which another one has it since. */
+  private missing: { readonly num: number; readonly instead: Focus; readonly since: number } | null = null;
 
   constructor(
     readonly model: ProjectModel,
@@ -154,6 +159,7 @@ export class Board {
       }),
       end,
       this.model.rows.onChange(() => this.changed()),
+      this.model.panels.drawer.subscribe(() => this.followFocus()),
       this.model.finding.reached.subscribe((cell) => {
         if (cell) this.goTo(cell.row, { takesFocus: false });
       }),
@@ -216,6 +222,7 @@ export class Board {
   /** Give the focus to a card. */
   choose(column: string, num: number, { reveals = true, takesFocus = true } = {}): void {
     this.awaited = null;
+    this.missing = null;
     this.focus.value = { column, num };
     const row = this.model.rows.indexOf(num);
     if (row !== undefined) this.model.moveTo({ row, column: 0 });
@@ -574,14 +581,13 @@ export class Board {
   }
 
   private followFocus(): void {
+    this.findAgain();
     const focus = this.focus.peek();
     if (!focus) return;
     const row = this.model.rows.indexOf(focus.num);
     const found = this.placeOf(focus.num);
     if (row === undefined || !found) {
-      const column = this.shown.peek().find(({ key }) => key === focus.column);
-      const slot = column && this.at(column, Math.max(0, Math.min(this.place, column.lane.length - 1)));
-      if (column && slot?.kind === 'issue') this.choose(column.key, slot.row.num, { reveals: false, takesFocus: false });
+      this.replaceMissing(focus);
       return;
     }
     this.place = found.place;
@@ -593,6 +599,34 @@ export class Board {
       const cell = { row, column: 0 };
       this.model.selection.value = { anchor: cell, reach: cell };
     }
+  }
+
+  /** Give the focus to the card beside one that is in no column. A panel that shows the missing one keeps it. */
+  private replaceMissing(focus: Focus): void {
+    const drawer = this.model.panels.drawer.peek();
+    if (drawer?.kind === 'issue' && drawer.num === focus.num) return;
+    const column = this.shown.peek().find(({ key }) => key === focus.column);
+    const slot = column && this.at(column, Math.max(0, Math.min(this.place, column.lane.length - 1)));
+    if (!column || slot?.kind !== 'issue') return;
+    const instead = { column: column.key, num: slot.row.num };
+    this.choose(instead.column, instead.num, { reveals: false, takesFocus: false });
+    this.missing = { num: focus.num, instead, since: Date.now() };
+  }
+
+  /** The user acts on the card in focus, so no other one takes the focus from it. */
+  keepFocus(): void {
+    this.missing = null;
+  }
+
+  /** A card that was in no column is in one again: it has the focus, unless the user has moved that meanwhile. */
+  private findAgain(): void {
+    const { missing } = this;
+    if (!missing || !this.placeOf(missing.num)) return;
+    const focus = this.focus.peek();
+    const { instead } = missing;
+    this.missing = null;
+    if (focus?.num !== instead.num || Date.now() - missing.since > RETURNS_WITHIN) return;
+    this.focus.value = { column: focus.column, num: missing.num };
   }
 }
 
