@@ -483,9 +483,9 @@ describe('entered text', () => {
     await page.route(search, (route) => void held.push(route), { times: 1 });
     const found = page.waitForResponse(search);
     await page.keyboard.type('d');
+    await expect.poll(() => held.length).toBe(1);
     await page.keyboard.press('Enter');
     await expect.poll(() => comment.inputValue()).toBe('Ask @ada ');
-    await expect.poll(() => held.length).toBe(1);
     await held[0]?.continue();
     await (await found).finished();
     await page.waitForTimeout(100);

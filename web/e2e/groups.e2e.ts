@@ -110,6 +110,8 @@ test('heads stay at the top while the rows of their groups scroll, and the focus
   const project = await ProjectPage.open(visited, await parts(api), `group=kind,state&footers=weight:sum&${COLUMNS}`);
   const [beams, open, closed] = ['Kind: beam, 20 issues', 'State: open, 10 issues', 'State: closed, 10 issues'];
   await expect.poll(async () => (await project.figures(beams, 'Weight')).innerText()).toContain('190');
+  // Without the groups within the groups there is nothing to scroll.
+  await project.grid.getByRole('button', { name: open }).first().waitFor();
   expect(await staying(project)).toEqual([]);
   const wheel = async (rows: number) => {
     await project.grid.hover();

@@ -149,7 +149,11 @@ export class ProjectPage {
   /** The rows in view, once none of them is still being loaded. */
   async rows(): Promise<readonly ShownRow[]> {
     let rows: readonly ShownRow[] = [];
-    const shown = async () => ({ rows: (rows = await this.grid.evaluate(readRows)), lines: await this.grid.getAttribute('aria-rowcount') });
+    const shown = async () => ({
+      rows: (rows = await this.grid.evaluate(readRows)),
+      lines: await this.grid.getAttribute('aria-rowcount'),
+      hasNotice: await this.page.locator('.over-grid').isVisible(),
+    });
     await expect.poll(shown).toSatisfy(areLoaded, 'rows that are loaded');
     return rows;
   }
@@ -206,12 +210,18 @@ function topOf({ scrollTop }: Element): number {
   return scrollTop;
 }
 
+interface ShownRows {
+  readonly rows: readonly ShownRow[];
+  readonly lines: string | null;
+  readonly hasNotice: boolean;
+}
+
 /**
- * Whether the shown rows are loaded and drawn, or the grid has only its heads and its summaries. An issue has a number; heads
- * of groups have no values.
+ * Whether the shown rows are loaded and drawn, or the grid has only its heads and its summaries, and a notice why. An issue
+ * has a number; heads of groups have no values. Before its groups or its number of issues are known, a grid has no rows.
  */
-function areLoaded({ rows, lines }: { readonly rows: readonly ShownRow[]; readonly lines: string | null }): boolean {
-  return rows.length > 0 ? rows.every(({ cells, isLoading }) => !isLoading && cells['No.'] !== '') : lines === '2';
+function areLoaded({ rows, lines, hasNotice }: ShownRows): boolean {
+  return rows.length > 0 ? rows.every(({ cells, isLoading }) => !isLoading && cells['No.'] !== '') : lines === '2' && hasNotice;
 }
 
 /** The rows between the heads of the columns and their summaries. Runs in the browser. */
