@@ -25,7 +25,7 @@ from gridview.schema.manual_orders import PLACED_BY
 from gridview.schema.remembered import Answer
 
 _CREATED_AND_UPDATED = ("created_by", "updated_by", "deleted_by")
-_NAMED = {
+NAMED = {
     "project": (*_CREATED_AND_UPDATED, "deletion"),
     "attribute": (*_CREATED_AND_UPDATED, "deletion"),
     "issue": (*_CREATED_AND_UPDATED, PLACED_BY),
@@ -52,7 +52,7 @@ class InPlace(NamedTuple):
 def in_place(name: str, item: Item, user: str) -> InPlace | None:
     """The replacement of the person in the attributes of an item of the kind `name`; None if there is none."""
     after: dict[str, Any] = {}
-    for attribute in _NAMED.get(name, ()):
+    for attribute in NAMED.get(name, ()):
         if attribute in item and (changed := renamed(item[attribute], user)) != item[attribute]:
             after[attribute] = changed
     if name in ("activity", "part of a change"):

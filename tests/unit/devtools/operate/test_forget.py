@@ -12,7 +12,8 @@ from uuid import uuid4
 import pytest
 
 from devtools.operate.forgetting.person import NoFiles, Traces, forget_person
-from devtools.operate.forgetting.places import PLACES, UnknownPlace, find
+from devtools.operate.forgetting.places import PLACES, Trace, UnknownPlace, find
+from devtools.operate.forgetting.redaction import NAMED
 from devtools.operate.forgetting.tenant import forget_tenant
 from devtools.proof.faults.watched import Attempted
 from gridview.chains.blocks import Block
@@ -378,6 +379,18 @@ def test_the_list_knows_every_kind_of_item() -> None:
     for pk, sk in (("note-0807.35e9", "x"), (keys.project("0807", "35e9"), "other")):
         with pytest.raises(UnknownPlace):
             find(pk, sk)
+
+
+def test_each_kind_of_item_says_where_its_users_are() -> None:
+    own = {place.name for place in PLACES if place.trace is Trace.OWN}
+    in_keys = {
+        place.name for place in PLACES if "user" in {**place.partition.groupindex, **place.sort.groupindex}
+    }
+    assert own == in_keys | {"socket"}, "a socket has its user in an attribute"
+    named = {place.name for place in PLACES if place.trace is Trace.NAMED}
+    packed = {"subscription", "delivery"}
+    assert named <= {*NAMED} | packed, "the attributes of each"
+    assert not packed & {*NAMED}
 
 
 def test_nothing_is_left_of_a_tenant_that_is_forgotten(world: World) -> None:
