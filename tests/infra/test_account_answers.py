@@ -73,14 +73,16 @@ def test_a_stack_with_data_stays_protected(status: str) -> None:
     assert _settings(answers).guarded
 
 
-@pytest.mark.parametrize("outputs", [{"StoredFormRead": str(forms.NEWEST)}, {}])
+@pytest.mark.parametrize(
+    ("outputs", "read"), [({"StoredFormRead": str(forms.NEWEST)}, forms.NEWEST), ({}, forms.OLDEST)]
+)
 def test_a_form_that_the_deployed_functions_do_not_read_is_held_back(
-    monkeypatch: pytest.MonkeyPatch, outputs: dict[str, str]
+    monkeypatch: pytest.MonkeyPatch, outputs: dict[str, str], read: int
 ) -> None:
     """During a deployment, containers of the former version still run."""
     before = forms.NEWEST
     monkeypatch.setattr(forms, "NEWEST", before + 1)
-    assert _asked(caller(), stack("UPDATE_COMPLETE", **outputs), quota(9))["stored-form"] == before
+    assert _asked(caller(), stack("UPDATE_COMPLETE", **outputs), quota(9))["stored-form"] == read
     newer = stack("UPDATE_COMPLETE", StoredFormRead=str(before + 1))
     assert _asked(caller(), newer, quota(9))["stored-form"] == before + 1
     chosen: dict[str, object] = {"stored-form": str(before + 1)}

@@ -214,7 +214,7 @@ def nested(levels: int) -> dict[str, Any]:
 
 def test_and_or_and_not() -> None:
     low, empty = IS_LOW, {"field": "the_number", "op": "is_empty"}
-    document = {"num": 1, "fields": {"a6": "o1", "a2": 5}}
+    document = {"num": 1, "fields": {FIELDS[FieldType.ENUM].key: "o1", FIELDS[FieldType.NUMBER].key: 5}}
     for tree, expected in (
         ({"and": [low, empty]}, False),
         ({"or": [low, empty]}, True),
