@@ -105,8 +105,8 @@ export class Board {
   private home = '';
   /** The place of the card in focus: the next card takes the focus if it goes. */
   private place = 0;
-  /** The card that had the focus until it was in no column, for which another one has it since. */
-  private missing: { readonly num: number; readonly instead: Focus; readonly since: number } | null = null;
+  /** The card that had the focus until it was in no column, while another one has it instead and the user has not acted. */
+  private missing: { readonly num: number; readonly since: number } | null = null;
 
   constructor(
     readonly model: ProjectModel,
@@ -608,9 +608,8 @@ export class Board {
     const column = this.shown.peek().find(({ key }) => key === focus.column);
     const slot = column && this.at(column, Math.max(0, Math.min(this.place, column.lane.length - 1)));
     if (!column || slot?.kind !== 'issue') return;
-    const instead = { column: column.key, num: slot.row.num };
-    this.choose(instead.column, instead.num, { reveals: false, takesFocus: false });
-    this.missing = { num: focus.num, instead, since: Date.now() };
+    this.choose(column.key, slot.row.num, { reveals: false, takesFocus: false });
+    this.missing = { num: focus.num, since: Date.now() };
   }
 
   /** The user acts on the card in focus, so no other one takes the focus from it. */
@@ -622,11 +621,9 @@ export class Board {
   private findAgain(): void {
     const { missing } = this;
     if (!missing || !this.placeOf(missing.num)) return;
-    const focus = this.focus.peek();
-    const { instead } = missing;
     this.missing = null;
-    if (focus?.num !== instead.num || Date.now() - missing.since > RETURNS_WITHIN) return;
-    this.focus.value = { column: focus.column, num: missing.num };
+    const focus = this.focus.peek();
+    if (focus && Date.now() - missing.since <= RETURNS_WITHIN) this.focus.value = { column: focus.column, num: missing.num };
   }
 }
 
